@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { ServiceError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
+import { DEFAULT_USERS } from '../products.js'
 import { KEY_VERBS } from '../protocol/key-verbs.js'
 import type { DevelopmentInbox, KeyVerbs, MfaService } from '../protocol/service.js'
 import { VERBS } from '../protocol/verbs.js'
@@ -34,7 +35,12 @@ interface ServicePackage {
   isServiceDatabase(databaseUrl: string): Promise<boolean>
 }
 
-interface RunningService {
+interface RunningService extends RunningApplication {
+  openApplication(name: string, described: object): Promise<RunningApplication>
+}
+
+/** The service as one of its applications sees it. */
+interface RunningApplication {
   /** It has an inbox in development, unless messages go elsewhere. */
   readonly mfa: MfaService & { readonly keys: KeyVerbs; readonly inbox: DevelopmentInbox }
 }
@@ -46,19 +52,22 @@ export interface EmbeddedService {
   start(settings: AppSettings): void
 }
 
-type AppSettings = Pick<Settings, 'appName' | 'logger' | 'urls'>
+type AppSettings = Pick<Settings, 'appName' | 'logger' | 'urls' | 'users'>
 
-let embedded: EmbeddedService | undefined
+/** Finds the application of a table of users, and starts the service first. */
+type FindApplication = (settings: AppSettings | undefined) => Promise<RunningApplication>
 
-/** The service of this process, or why it has none: one sentence for each thing that is missing. */
+let findApplication: FindApplication | undefined
+
+/** The service of this process for one options object, or why it has none: one sentence for each thing that is missing. */
 export function embeddedService(
   env: Environment = process.env,
 ): EmbeddedService | { readonly faults: readonly string[] } {
   const faults = missingFrom(env)
   if (faults.length > 0) return { faults }
   // One for all options objects, because its data folder can be open only once.
-  embedded ??= embed(env)
-  return embedded
+  findApplication ??= applicationsIn(env)
+  return embed(findApplication, env.NODE_ENV !== 'production' && !env.SERVICE_DELIVERY)
 }
 
 function missingFrom(env: Environment): string[] {
@@ -89,22 +98,38 @@ function isInstalled(): boolean {
   }
 }
 
-function embed(env: Environment): EmbeddedService {
+function applicationsIn(env: Environment): FindApplication {
   let running: Promise<RunningService> | undefined
-  let under: AppSettings | undefined
-  const isInbox = env.NODE_ENV !== 'production' && !env.SERVICE_DELIVERY
+  const opened = new Map<string, Promise<RunningApplication>>()
 
-  const run = (): Promise<RunningService> => {
-    running ??= load(env, under).catch((cause: unknown) => {
+  const run = (settings: AppSettings | undefined): Promise<RunningService> => {
+    running ??= load(env, settings).catch((cause: unknown) => {
       setTimeout(() => {
         running = undefined
       }, RETRY_MS).unref()
-      under?.logger.error(`countersign: ${FAILED}`, cause)
+      settings?.logger.error(`countersign: ${FAILED}`, cause)
       throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', FAILED, { cause })
     })
     return running
   }
-  const later = <Verbs>(verbs: object, of: (service: RunningService) => object) =>
+  const open = async (settings: AppSettings) =>
+    (await run(settings)).openApplication(settings.users, namesIn(settings))
+
+  return (settings) => {
+    // The application that the options of the service describe belongs to the default table.
+    if (!settings || settings.users === DEFAULT_USERS) return run(settings)
+    const { users } = settings
+    const application = opened.get(users) ?? open(settings)
+    opened.set(users, application)
+    application.catch(() => opened.delete(users))
+    return application
+  }
+}
+
+function embed(find: FindApplication, isInbox: boolean): EmbeddedService {
+  let under: AppSettings | undefined
+  const run = () => find(under)
+  const later = <Verbs>(verbs: object, of: (service: RunningApplication) => object) =>
     Object.fromEntries(
       Object.keys(verbs).map((name) => [
         name,
@@ -128,7 +153,7 @@ function embed(env: Environment): EmbeddedService {
       ...(isInbox && { inbox }),
     },
     start(settings) {
-      under ??= settings
+      under = settings
       run().catch(() => {})
     },
   }
@@ -157,11 +182,15 @@ async function load(env: Environment, settings: AppSettings | undefined): Promis
   return createService({ ...defaultsIn(env, settings), ...options })
 }
 
+/** How messages name an app. The line for programs has no port, and cannot name an IPv6 address. */
+function namesIn(settings: AppSettings | undefined): object {
+  const [, origin] = HOST.exec(settings?.urls.publicUrl ?? '') ?? []
+  return { applicationName: settings?.appName.slice(0, 40), origin }
+}
+
 /** What the variables of the service may replace. Keys work on the usual address in development, and programs fill in codes at `publicUrl`. */
 function defaultsIn(env: Environment, settings: AppSettings | undefined): object {
-  // The line for programs has no port, and cannot name an IPv6 address.
-  const [, origin] = HOST.exec(settings?.urls.publicUrl ?? '') ?? []
-  const named = { applicationName: settings?.appName.slice(0, 40), origin }
+  const named = namesIn(settings)
   if (env.NODE_ENV === 'production') return named
   const address = `http://localhost:${Number(env.PORT) || 3000}`
   const origins = URL.canParse(address) ? [new URL(address).origin] : []

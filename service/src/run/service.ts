@@ -6,7 +6,7 @@ import type { Express } from 'express'
 import { OPTIONAL_METHODS } from '../accounts/application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { relyingPartyOf } from '../accounts/applications/key-settings.js'
-import type { ApplicationDefaults } from '../accounts/applications/settings.js'
+import { type ApplicationDefaults, isApplicationName } from '../accounts/applications/settings.js'
 import { endUndelivered } from '../accounts/challenge.js'
 import { httpApi } from '../api/http/api.js'
 import { clientAddressOf } from '../api/http/headers.js'
@@ -53,6 +53,12 @@ import { oidcSettings } from './console-option.js'
 import type { ServiceSettings } from './options.js'
 import { countryWarnings, lockedOutWarnings, startWarnings } from './start-warnings.js'
 
+/** How messages name an application; for the values, see the options of the service. */
+export type ApplicationDescription = Partial<Pick<ServiceSettings, 'applicationName' | 'origin'>>
+
+/** The service as one of its applications sees it. */
+export type ServiceApplication = Pick<CountersignService, 'mfa' | 'inbox'>
+
 /** A running service. */
 export interface CountersignService {
   /** What runs: the release, the kind of database, the carriers of each channel such as `email=smtp, sms=twilio`, and the engine. */
@@ -65,6 +71,11 @@ export interface CountersignService {
   }
   /** The service without HTTP, for the application `default`. Pass it to Countersign's option `service`. */
   readonly mfa: CompleteMfaService & TranscriptionService
+  /**
+   * The service without HTTP for another application, which is created unless it exists. What is not set for it is as the options of this
+   * service say, apart from its name and `origin`. @throws {TypeError} for a name that no application can have.
+   */
+  openApplication(name: string, described?: ApplicationDescription): Promise<ServiceApplication>
   /** The HTTP API as an Express application: mount it, or pass it to `http.createServer`. */
   readonly api: Express
   /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */
@@ -111,7 +122,7 @@ export async function runService(
   const outages = storeOutages(opened)
   const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
-  await insertDefaultApplication(store)
+  await insertApplication(store, DEFAULT_APPLICATION)
   for (const warning of await countryWarnings(settings, store)) log(warning)
   for (const warning of await lockedOutWarnings(settings, store)) log(warning)
   const applications = applicationDirectory({
@@ -167,6 +178,16 @@ export async function runService(
   }
   const hasInbox = usesInbox(settings.routes)
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
+  let inboxKey = settings.inboxKey
+  const inboxOf = (name: string) => ({
+    messages: (filter?: { readonly to?: string }) => inbox.messages(name, filter),
+    key: async () => (inboxKey ??= developmentSecret(settings.dataDir ?? 'memory://', 'inbox-key')),
+  })
+  const seenBy = (name: string): ServiceApplication => {
+    const development = hasInbox && { inbox: inboxOf(name) }
+    const mfa = inProcessService(context, () => applications.byName(name))
+    return { mfa: { ...mfa, ...development }, ...development }
+  }
   const idempotent = idempotentRequests(store, keys, settings.requestTimeout)
   let stopping = false
   const isStopping = () => stopping
@@ -246,21 +267,20 @@ export async function runService(
     },
     log,
   )
-  let inboxKey = settings.inboxKey
-  const development = hasInbox && {
-    inbox: {
-      messages: (filter?: { readonly to?: string }) => inbox.messages(DEFAULT_APPLICATION, filter),
-      key: async () => (inboxKey ??= developmentSecret(settings.dataDir ?? 'memory://', 'inbox-key')),
-    },
-  }
   return {
     info,
-    mfa: { ...inProcessService(context, findDefault), ...development },
+    ...seenBy(DEFAULT_APPLICATION),
+    async openApplication(name, described = {}) {
+      if (!isApplicationName(name)) throw new TypeError(`${name} is no name of an application.`)
+      await insertApplication(store, name)
+      const { applicationName = name, origin = settings.origin } = described
+      applications.describe(name, defaultsFrom({ ...settings, applicationName, origin }))
+      return seenBy(name)
+    },
     api,
     ...(consolePages && { console: consolePages }),
     attach: (server, mountPath) => attachStreams(server, acceptStream, mountPath),
     closeStreams: live.close,
-    ...development,
     importApp: appImporter(context, findDefault),
     operator: actAs,
     drain() {
@@ -290,11 +310,11 @@ async function openConsole(parts: ConsoleParts): Promise<Express> {
   return createConsole(parts)
 }
 
-/** The default application is in the same table as the others, so that it can have keys and settings too. */
-async function insertDefaultApplication(store: Store): Promise<void> {
+/** Every application is in the same table, so that it can have keys and settings. */
+async function insertApplication(store: Store, name: string): Promise<void> {
   await store.query(
     'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [DEFAULT_APPLICATION, Date.now()],
+    [name, Date.now()],
   )
 }
 

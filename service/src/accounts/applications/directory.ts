@@ -32,7 +32,7 @@ interface KeyRow extends KeyUse {
 /** Finds applications in the store. */
 export function applicationDirectory(parts: {
   readonly store: Store
-  /** The values of the application `default` that are not set in the store. */
+  /** The values of the application `default` where none are set in the store. */
   readonly defaults: ApplicationDefaults
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
@@ -45,6 +45,7 @@ export function applicationDirectory(parts: {
   const optionKey = parts.apiKey === undefined ? undefined : sha256(parts.apiKey)
   const keys = ttlCache(CACHE_TTL_MS, findKey)
   const settings = ttlCache(CACHE_TTL_MS, findSettings)
+  const described = new Map([[DEFAULT_APPLICATION, defaults]])
 
   async function findKey(hash: string): Promise<KeyRow | undefined> {
     return queryOne<KeyRow>(
@@ -72,7 +73,7 @@ export function applicationDirectory(parts: {
     )
     const set = parseStoredSettings(row?.settings ?? '{}')
     const webhook = webhookFrom(row)
-    const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
+    const base = described.get(name) ?? applicationDefaults(name)
     const withMode = (mode: Mode): Application => ({
       ...applicationFrom(name, mode, base, set),
       webhookChannels: webhook?.channels ?? [],
@@ -113,6 +114,11 @@ export function applicationDirectory(parts: {
     byName: (name: string) => find(name, 'live'),
     /** How the messages of the application with this name are delivered. */
     deliveryOf: async (name: string) => (await settings.get(name)).delivery,
+    /** Has the application with this name use these values where none are set in the store. */
+    describe(name: string, values: ApplicationDefaults): void {
+      described.set(name, values)
+      settings.delete(name)
+    },
     /** Makes this process read the application again. */
     forget(name: string): void {
       settings.delete(name)
