@@ -2,8 +2,9 @@ import { HostError } from '../errors.js'
 import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord } from './pending-login.js'
+import { otherRecords, withRecord } from './product.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
-import { readRecord, writeRecord } from './record-text.js'
+import { readRecord } from './record-text.js'
 import type { RenewalApprovals } from './renew.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { serializedUserOf, sessionEnded } from './store.js'
@@ -39,16 +40,16 @@ export async function beginActing(
     )
   }
   // Nothing that is under way in the session goes on later.
-  const { stage, transaction, startedAt, sessionId, verifiedAt, amr, shown } = record
+  const { product, stage, transaction, startedAt, sessionId, verifiedAt, amr, shown } = record
   const { evidence, grace, weakApp } = record
-  const proven = { stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
-  const kept = writeRecord({ ...proven, evidence, grace, weakApp })
+  const proven = { product, stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
+  const kept = withRecord(undefined, { ...proven, evidence, grace, weakApp })
   const acting: Acting = { actor, from: sessionId, record: kept, user: serialized, reason }
   const renewal: PendingRenewal = {
     userId,
     of: actor,
     renewed: {
-      ...newRecord('', userId),
+      ...newRecord({ product, userId }, ''),
       stage: 'exempt',
       exemption: 'policy',
       settled: { at: startedAt, changes: 0 },
@@ -69,7 +70,9 @@ export async function endActing(
   const { req } = at
   const { actor, from, user: serialized } = record.acting
   const user = await deserializeUser(req, serialized)
-  const earlier = readRecord(record.acting.record, { userId: actor, sessionId: from })
+  const owner = { product: '', userId: actor, sessionId: from }
+  const { record: kept } = record.acting
+  const [earlier = readRecord(kept, { ...owner, product: record.product })] = otherRecords(kept, owner)
   if (!user || !earlier) throw sessionEnded()
   if (!(await acquire(userId, record.transaction))) throw sessionEnded()
   const renewal: PendingRenewal = {

@@ -1,13 +1,24 @@
 import type { NextFunction, Request } from 'express'
 import { HostError } from '../errors.js'
+import { onlyGiven } from '../shape.js'
 import { activeState } from './known-account.js'
 import { RequestMfaStatus } from './mfa-status.js'
 import { passportOf, showUser, userOf, withholdUser } from './passport-request.js'
-import { endPendingLogin, pendingState } from './pending-login.js'
+import { pendingState, signOut } from './pending-login.js'
+import { haveSameUsers, productOf } from './product.js'
 import type { MfaRecord } from './record.js'
-import { decidedState, settledState } from './settled-state.js'
+import { decidedState, settledState, storedState } from './settled-state.js'
+import { isShownElsewhere, recordOfShown } from './shown-elsewhere.js'
 import type { Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
-import { forgetRecord, hasPassportUser, recordOf, sessionOf, withheldUserOf } from './store.js'
+import {
+  forgetRecord,
+  hasPassportUser,
+  otherRecordsOf,
+  recordOf,
+  serializedUserOf,
+  sessionOf,
+  withheldUserOf,
+} from './store.js'
 import { readAccount, userIdOf } from './user-factors.js'
 import { deserializeUser } from './withheld-user.js'
 
@@ -19,8 +30,10 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
  * @throws {HostError} when the app is set up wrongly. @throws {SessionEndedError} when the user signed out meanwhile (R07).
  */
 export function sessionStateOf(at: SessionRequest, isAsked = false): Awaitable<SessionState> {
-  const { req } = at
-  const found = at.shared.session
+  const { req, deps, shared } = at
+  const product = productOf(deps.settings)
+  const { session, others } = shared
+  const found = session?.product === product ? session : others?.find((other) => other.product === product)
   // A login or logout within this request changes the session's id, and with it the answer.
   // An app without express-session has no id.
   const isCurrent =
@@ -49,23 +62,43 @@ function withheld(req: Request, error: unknown): never {
 
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
 export function setState(at: SessionRequest, state: SessionState, isAsked = true): SessionState {
-  const { req, shared } = at
-  shared.session = { sessionId: req.sessionID, state, isAsked: isAsked || isSettledFor(state) }
+  const { req, deps, shared } = at
+  const { sessionID: sessionId } = req
+  const product = productOf(deps.settings)
+  const { session, others = [] } = shared
+  if (session && session.product !== product) {
+    shared.others = [session, ...others].filter((other) => other.product !== product)
+  }
+  shared.session = { product, sessionId, state, isAsked: isAsked || isSettledFor(state) }
   shared.arrivedAs ??= state.stage
   req.mfa = new RequestMfaStatus(at, state)
   if (state.stage === 'pending') withholdUser(req)
   // The user of a login that is no longer pending was withheld from Passport, too.
-  else if (state.stage !== 'none' && !userOf(req)) showUser(req, state.user)
+  else if (state.stage !== 'none' && !userOf(req) && !isWithheld(at)) showUser(req, state.user)
   return state
+}
+
+/** Whether a gate that the request passed withholds the user from it: its login is pending, or ended (R142). */
+export function isWithheld({
+  req,
+  shared: { session, others = [] },
+}: Pick<SessionRequest, 'req' | 'shared'>): boolean {
+  return [session, ...others].some(
+    (found) =>
+      found?.sessionId === req.sessionID && (found.state.stage === 'pending' || found.state.stage === 'none'),
+  )
 }
 
 function findState(at: SessionRequest, isAsked: boolean): Awaitable<SessionState> {
   const { req } = at
   const session = sessionOf(req)
   passportOf(req)
-  const user = userOf(req)
-  if (user) return stateFor(at, foundFor(at, user, session), isAsked)
-  if (hasPassportUser(req, session)) {
+  const user = userOf(req) ?? userBefore(at)
+  if (user) {
+    const found = foundFor(at, user, session)
+    return found.record ? stateFor(at, found, isAsked) : firstState(at, found, isAsked)
+  }
+  if (hasPassportUser(req, session) && !at.shared.session) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
       'The session has a Passport user, but `req.user` is not set, so mfa.session cannot withhold the user. Mount passport.session() before mfa.session, and do not remove `req.user` between the two.',
@@ -75,16 +108,36 @@ function findState(at: SessionRequest, isAsked: boolean): Awaitable<SessionState
   return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld, isAsked)
 }
 
+/** The state of a user without a record. A token can name another user than the session, which then stays as it is (R143). */
+function firstState(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {
+  const { req, deps, shared } = at
+  const serialized = serializedUserOf(req) ?? withheldUserOf(req)
+  const isOwn = serialized === undefined || String(serialized) === found.userId
+  if (isOwn || otherRecordsFor(at, found).length > 0) return stateFor(at, found, isAsked)
+  return Promise.resolve(deserializeUser(req, serialized)).then(async (user) => {
+    if (!user || userIdOf(user, deps.settings) === found.userId) return stateFor(at, found, isAsked)
+    const state = await stateFor({ ...at, shared: { ...shared, readOnly: true } }, found, isAsked)
+    return state.stage === 'none' ? state : { ...state, isForeign: true }
+  })
+}
+
+/** The user whom the gate of another product withheld from this request. */
+function userBefore({ req, shared: { session } }: SessionRequest): Express.User | undefined {
+  return session?.sessionId === req.sessionID && session.state.stage !== 'none'
+    ? session.state.user
+    : undefined
+}
+
 function foundFor({ req, deps }: SessionRequest, user: Express.User, session = sessionOf(req)): Found {
   const userId = userIdOf(user, deps.settings)
-  return { user, userId, record: recordOf(req, userId, session) }
+  return { user, userId, record: recordOf(req, { product: productOf(deps.settings), userId }, session) }
 }
 
 /** The state of a pending login, whose user is not where Passport looks for one. */
 function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean): Awaitable<SessionState> {
   const stateOfUser = (user: Express.User | undefined) => {
     const found = user && foundFor(at, user)
-    if (found?.record) return stateFor(at, found, isAsked)
+    if (found && (found.record || otherRecordsFor(at, found).length > 0)) return stateFor(at, found, isAsked)
     forgetRecord(at.req)
     return SIGNED_OUT
   }
@@ -94,15 +147,28 @@ function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean):
 
 function stateFor(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {
   const { req, deps, shared } = at
-  const { record } = found
-  if (!deps.sessionsValidAfter.areKept || !record) return stateOf(at, found, isAsked)
+  if (!deps.sessionsValidAfter.areKept) return stateOf(at, found, isAsked)
+  // At its first request for a product, a session is as old as it is for the others.
+  const record = found.record ?? otherRecordsFor(at, found).find(isOfSameUsers(deps))
+  if (!record) return stateOf(at, found, isAsked)
   return hasEnded(deps, record).then(async (isVoid) => {
     if (!isVoid) return stateOf(at, found, isAsked)
-    if (shared.readOnly) withholdUser(req)
-    else await endPendingLogin(req, undefined)
+    // The end of a user's sessions is no matter of a product with other users. Until a new first factor, it is one of this product.
+    if (shared.readOnly || !otherRecordsFor(at, found).every(isOfSameUsers(deps))) withholdUser(req)
+    else await signOut(req, undefined)
     return SIGNED_OUT
   })
 }
+
+/** The records of other products in this session of the user. */
+function otherRecordsFor({ req, deps }: SessionRequest, { userId }: Found): MfaRecord[] {
+  return otherRecordsOf(req, { product: productOf(deps.settings), userId })
+}
+
+const isOfSameUsers =
+  ({ settings }: SessionDeps) =>
+  ({ product }: MfaRecord) =>
+    haveSameUsers(product, productOf(settings))
 
 /** Whether the sessions of the user, or of the person who acts for them, ended. */
 export async function hasEnded(
@@ -117,7 +183,7 @@ function stateOf(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<
   const { user, record } = found
   if (!record) return askHost(at, found)
   if (record.stage === 'verified' || isExemptByPolicy(record)) return activeState({ user }, record)
-  if (isAsked) return askHost(at, found)
+  if (isAsked || (record.stage === 'pending' && isShownElsewhere(at, record))) return askHost(at, found)
   // Whatever the service says, the user of a pending login is withheld.
   if (record.stage === 'pending') return pendingState(at, activeState({ user }, record))
   return settledState(at, found, record)
@@ -125,7 +191,8 @@ function stateOf(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<
 
 /** Whether a state follows from its record alone: the session proved a factor, or the policy exempts all of it. */
 function isSettledFor(state: SessionState): boolean {
-  return state.stage === 'none' || state.stage === 'verified' || isExemptByPolicy(state.record)
+  if (state.stage === 'none' || state.isForeign) return true
+  return state.stage === 'verified' || isExemptByPolicy(state.record)
 }
 
 function isExemptByPolicy(record: MfaRecord): boolean {
@@ -138,6 +205,8 @@ async function askHost(at: SessionRequest, found: Found): Promise<SessionState> 
   if (record?.stage === 'pending') {
     // A session that waits for a factor contradicts a record that says that there is none.
     const account = await readAccount(user, userId, at.deps)
+    const shown = isShownElsewhere(at, record) ? recordOfShown(at, account, record) : undefined
+    if (shown) return storedState(at, account, { ...shown, ...onlyGiven({ returnTo: record.returnTo }) })
     if (account.existing.length > 0 || account.reset) return pendingState(at, activeState(account, record))
   }
   return decidedState(at, found)

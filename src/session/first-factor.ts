@@ -1,6 +1,7 @@
 import { LimitsStoreError } from '../errors.js'
 import { newRecord } from './pending-login.js'
 import { type Decision, requiredBy } from './policy.js'
+import { productOf } from './product.js'
 import type { ExemptRecord, MfaRecord, PendingRecord, Settled } from './record.js'
 import type { Account, SessionDeps, SessionRequest } from './state.js'
 
@@ -32,10 +33,10 @@ export function unlessStoreFailed(error: unknown): undefined {
 /** The record that follows from a decision about a user who has just shown the first factor. */
 export async function recordFor(
   decision: Decision,
-  { req, deps: { browsers }, shared }: SessionRequest,
+  { req, deps: { browsers, settings }, shared }: SessionRequest,
   { account, settled }: Asked,
 ): Promise<MfaRecord> {
-  const record = newRecord(req.sessionID, account.userId)
+  const record = newRecord({ product: productOf(settings), userId: account.userId }, req.sessionID)
   if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
   const { verdict, minStrength, grace } = decision
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).

@@ -28,7 +28,7 @@ export function letInText(record: TrustedRecord | ExemptRecord): string {
 /** The record with these parts, of which the first is its stage and the fourth the first one written by `letInText`. */
 export function readLetIn(
   parts: readonly string[],
-  { userId, sessionId, transaction, startedAt }: Omit<MfaRecord, 'stage'>,
+  base: Omit<MfaRecord, 'stage'>,
 ): TrustedRecord | ExemptRecord | undefined {
   const { length } = parts
   const [stage, , , first = '', factors = ''] = parts
@@ -37,10 +37,10 @@ export function readLetIn(
   if (at === undefined || changes === undefined) return undefined
   const settled = { at, changes }
   if (stage === '2t' && length === 7 && first !== '') {
-    return { stage: 'trusted', userId, sessionId, transaction, startedAt, device: first, factors, settled }
+    return { stage: 'trusted', ...base, device: first, factors, settled }
   }
   const exempted = stage === '2e' && length === 6 ? readExemption(first) : undefined
-  return exempted && { stage: 'exempt', userId, sessionId, transaction, startedAt, settled, ...exempted }
+  return exempted && { stage: 'exempt', ...base, settled, ...exempted }
 }
 
 function readExemption(text: string): Pick<ExemptRecord, 'exemption' | 'grace'> | undefined {

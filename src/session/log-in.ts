@@ -6,7 +6,8 @@ import { type Login, regenerate } from './new-session.js'
 import { type LogInOptions, logIn, type PassportRequest, withholdUser } from './passport-request.js'
 import { newRecord } from './pending-login.js'
 import { isRunning } from './policy.js'
-import type { MfaRecord, VerifiedRecord } from './record.js'
+import { haveSameUsers, productOf } from './product.js'
+import { DROPPED, type MfaRecord, type VerifiedRecord, without } from './record.js'
 import { requestState } from './request-state.js'
 import { startLogin } from './start-login.js'
 import type {
@@ -16,7 +17,7 @@ import type {
   SessionDeps,
   SessionRequest,
 } from './state.js'
-import { detachSession, rememberedTarget, requireCurrent, sessionEnded } from './store.js'
+import { detachSession, otherRecordsOf, rememberedTarget, requireCurrent, sessionEnded } from './store.js'
 import { GATED } from './ungated-logins.js'
 import { userIdOf } from './user-factors.js'
 
@@ -28,7 +29,13 @@ import { userIdOf } from './user-factors.js'
 
 /** Replaces `req.logIn` for the rest of this request, so that it starts a pending login or completes one. */
 export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
-  if (shared.logIn) return
+  const { logIn } = shared
+  if (logIn?.deps === deps) return
+  if (logIn) {
+    const others = [logIn.deps, ...(logIn.others ?? [])].filter((other) => other !== deps)
+    shared.logIn = { ...logIn, deps, others }
+    return
+  }
   // Finding the session state has checked that Passport's methods are there.
   const target = req as Request & PassportRequest
   shared.logIn = { original: target.logIn, logOut: target.logOut, deps }
@@ -79,18 +86,21 @@ export function logInContinuing(at: SessionRequest, user: Express.User, continue
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const shared = requestState(this)
   if (!shared.logIn) throw new TypeError('req.logIn must be called on its own request.')
-  const { original, deps } = shared.logIn
+  const { original, deps: last, others = [] } = shared.logIn
   const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
   const given: Options = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
   const { [CONTINUED]: continued = takePending(shared), ...options } = given
+  const product = (continued.verification?.record ?? continued.renewal?.renewed)?.product
+  const deps = others.find(({ settings }) => productOf(settings) === product) ?? last
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
+  const at = { req: this, deps, shared }
   const left = recordIn(shared)
-  signIn({ req: this, deps, shared }, { user, options, original }, continued)
+  signIn(at, { user, options, original }, continued)
     .then(() => freePlace(deps, left, recordIn(shared)))
     .then(
-      () => done(),
+      () => enterOthers(at, [last, ...others]).then(() => done(), done),
       async (error: unknown) => {
         withholdUser(this)
         await (continued.verification ?? continued.renewal)?.release().catch(() => {})
@@ -112,6 +122,15 @@ function takePending(shared: RequestState): Continued {
   shared.pendingVerification = undefined
   shared.pendingRenewal = undefined
   return { verification, renewal }
+}
+
+/** Has the other products decide on the new session whose gates the request passed before, so that none of them shows a user whom it withholds. */
+async function enterOthers(at: SessionRequest, all: readonly SessionDeps[]): Promise<void> {
+  const { session } = at.shared
+  const others = all.filter((deps) => deps !== at.deps)
+  // A failure has withheld the user.
+  for (const deps of others) await sessionStateOf({ ...at, deps })
+  if (session && others.length > 0) setState(at, session.state, session.isAsked)
 }
 
 async function signIn(at: SessionRequest, login: Login, { verification, renewal }: Continued): Promise<void> {
@@ -136,8 +155,14 @@ async function completeLogin(
   const record = verifiedRecord(verification)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireNotEnded(at, record)
-  await requireCurrent(req, userId, shared)
-  await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
+  await requireCurrent(req, verification.record, shared)
+  const others = otherRecordsOf(req, record).map((other) => withShown(other, verification))
+  await regenerate(req, login, {
+    record,
+    others,
+    keepSessionInfo: true,
+    ...(keepReturnTo && { returnTo: target }),
+  })
   setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
   if (verification.record.stage === 'pending') at.deps.newBrowsers.signedIn(req, { user: login.user, userId })
   await verification.onVerified?.()
@@ -149,10 +174,11 @@ async function renewLogin(
   login: Login,
   { userId, of = userId, renewed, keepSessionInfo = true }: PendingRenewal,
 ): Promise<void> {
-  const { req, shared } = at
+  const { req, deps, shared } = at
   const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
-  await requireCurrent(req, of, shared)
-  await regenerate(req, login, { record: renewed, keepSessionInfo, returnTo })
+  await requireCurrent(req, { product: productOf(deps.settings), userId: of }, shared)
+  const others = otherRecordsOf(req, renewed).map((other) => without(other, ...DROPPED))
+  await regenerate(req, login, { record: renewed, others, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }
@@ -164,6 +190,15 @@ export async function requireNotEnded({ req, deps }: SessionRequest, record: Mfa
   throw sessionEnded()
 }
 
+/** The record of another product in the session in which a factor was shown here. */
+function withShown(other: MfaRecord, verification: PendingVerification): MfaRecord {
+  const isShared = haveSameUsers(other.product, verification.record.product)
+  // A pending login may require more, which its product finds out.
+  if (!isShared || other.stage === 'pending') return without(other, ...DROPPED)
+  const { amr, shown } = verification
+  return verifiedRecord({ amr, shown, record: other })
+}
+
 function verifiedRecord({
   record,
   amr,
@@ -172,7 +207,7 @@ function verifiedRecord({
   enrolled,
   keyOffer,
   weakApp,
-}: PendingVerification): VerifiedRecord {
+}: Omit<PendingVerification, 'userId' | 'keepReturnTo' | 'release'>): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
   const { evidence, grace } = record
@@ -180,7 +215,7 @@ function verifiedRecord({
     verifiedAt,
     amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
     shown: { ...earlier?.shown, [shown]: verifiedAt },
-    ...newRecord('', record.userId),
+    ...newRecord(record, ''),
     stage: 'verified',
     startedAt: record.startedAt,
     ...(evidence && { evidence }),

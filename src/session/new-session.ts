@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { LogIn, LogInOptions } from './passport-request.js'
-import type { MfaRecord } from './record.js'
-import { deleteSession, detachSession, onRegenerate } from './store.js'
+import { deleteSession, detachSession, type NewSessionContent, onRegenerate } from './store.js'
 
 /** A call of `req.logIn`. */
 export interface Login {
@@ -10,22 +9,19 @@ export interface Login {
   readonly original: LogIn
 }
 
-interface NewSession {
-  /** The record of the new session; its session id is added once it is known. */
-  readonly record: MfaRecord
+interface NewSession extends NewSessionContent {
   /** Whether the host's own data in the session are kept, unless the login route says otherwise. */
   readonly keepSessionInfo: boolean
-  readonly returnTo?: string | undefined
 }
 
 /** Has Passport create and save a new session that holds the record from the start. */
 export async function regenerate(
   req: Request,
   { user, options, original }: Login,
-  { record, keepSessionInfo, returnTo }: NewSession,
+  { keepSessionInfo, ...content }: NewSession,
 ): Promise<void> {
   const oldId = req.sessionID
-  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: { ...record, sessionId }, returnTo }))
+  const oldDeleted = onRegenerate(req, content)
   try {
     await new Promise<void>((resolve, reject) => {
       const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }

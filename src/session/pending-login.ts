@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { MfaEventBody } from '../flows/events.js'
+import { onlyGiven } from '../shape.js'
 import { passportOf, withholdUser } from './passport-request.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import type { ActiveState, Awaitable, SessionRequest, SessionState } from './state.js'
-import { rememberedTarget, rememberTarget } from './store.js'
+import { otherRecordsOf, type ProductUser, rememberedTarget, rememberTarget, storeRecord } from './store.js'
 
 // A clock may be set back a little. A pending login from further in the future is void.
 export const CLOCK_SLACK_MS = 60_000
 
-export function newRecord(sessionId: string, userId: string): PendingRecord {
-  return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
+export function newRecord({ product, userId }: ProductUser, sessionId: string): PendingRecord {
+  const [transaction, startedAt] = [newTransaction(), Date.now()]
+  return { stage: 'pending', product, userId, sessionId, transaction, startedAt }
 }
 
 /** A new id for a pending login, or for the time since a second factor: 122 random bits, as 22 characters. */
@@ -26,14 +28,14 @@ export function pendingState(at: SessionRequest, state: ActiveState): Awaitable<
   return isOver ? expiredState(at, state) : state
 }
 
-async function expiredState(
-  { req, deps, shared }: SessionRequest,
-  { record }: ActiveState,
-): Promise<SessionState> {
+async function expiredState(at: SessionRequest, state: ActiveState): Promise<SessionState> {
+  const { req, deps, shared } = at
+  const { record } = state
   if (shared.readOnly) withholdUser(req)
   else {
-    await endPendingLogin(req, record.returnTo)
+    const begun = await endPendingLogin(req, record)
     deps.emit(givenUp('expired', record))
+    if (begun) return { ...state, record: begun }
   }
   return { stage: 'none', expired: true }
 }
@@ -43,8 +45,26 @@ export function givenUp(reason: 'canceled' | 'expired', { userId, challenge }: M
   return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
 }
 
-/** Signs the user out and keeps the return address for the next sign-in. */
-export async function endPendingLogin(req: Request, target: string | undefined): Promise<void> {
+/**
+ * Signs the user out and keeps the return address for the next sign-in. Where another product admits the user, the session goes on
+ * there, and the login begins anew for this product: its record is returned (R142).
+ */
+export async function endPendingLogin(req: Request, record: MfaRecord): Promise<PendingRecord | undefined> {
+  const { minStrength, grace, evidence, returnTo } = record
+  if (otherRecordsOf(req, record).every(({ stage }) => stage === 'pending')) {
+    await signOut(req, returnTo)
+    return undefined
+  }
+  const begun = {
+    ...newRecord(record, req.sessionID),
+    ...onlyGiven({ minStrength, grace, evidence, returnTo }),
+  }
+  await storeRecord(req, begun)
+  return begun
+}
+
+/** Signs the user out of all products and keeps the return address for the next sign-in. */
+export async function signOut(req: Request, target: string | undefined): Promise<void> {
   const keep = target ?? rememberedTarget(req)
   await new Promise<void>((resolve, reject) => {
     passportOf(req).logOut((error?: unknown) => (error ? reject(error) : resolve()))

@@ -22,7 +22,8 @@ import { inverted, readTime } from './text-parts.js'
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
- * While the login is pending, `user` in this object can be the user as Passport serialized them (`store.ts`).
+ * While the login is pending, `user` in this object can be the user as Passport serialized them (`store.ts`); the records of several
+ * products are side by side (`product.ts`).
  *
  * Times are milliseconds since 1970 in base 36. `amr` is a letter for each value. `shown` is a letter for each method, with
  * its time where that is not the time of the verification. The letter before the transaction is the stage.
@@ -57,8 +58,9 @@ const METHOD_OF = inverted(METHOD_LETTERS)
 /** Stands for an empty list. */
 const NONE = '-'
 
-/** The user and session that a record must belong to. */
+/** The product, user and session that a record must belong to. */
 export interface RecordOwner {
+  readonly product: string
   readonly userId: string
   readonly sessionId: string
 }
@@ -79,17 +81,33 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   const text: unknown = Reflect.get(stored, 'record')
   if (typeof text !== 'string') return undefined
   const record = readText(text, owner)
-  // As a pending login is at first, with its user alone.
-  if (Object.keys(stored).every((name) => name === 'record' || name === 'user')) return record
+  // As almost always, and a pending login at first.
+  if (Object.keys(stored).every((name) => BESIDE_ACTIVITY.includes(name))) return record
   const activity = record && storedActivity.safeParse(stored).data
   return activity && { ...record, ...activity }
 }
 
 /** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
 export function isRecordOf(stored: unknown, sessionId: string): boolean {
-  const text: unknown = typeof stored === 'object' && stored !== null ? Reflect.get(stored, 'record') : stored
-  return typeof text === 'string' && text.startsWith('2p ') && text.includes(` ${sessionId} `)
+  return isPendingRecord(stored) && textIn(stored).includes(` ${sessionId} `)
 }
+
+export function isPendingRecord(stored: unknown): boolean {
+  return textIn(stored).startsWith('2p ')
+}
+
+/** Whether what a session stores is a record of this user in this session. */
+export function isOwnedBy(stored: unknown, { userId, sessionId }: Omit<RecordOwner, 'product'>): boolean {
+  return textIn(stored).endsWith(` ${sessionId} ${userId}`)
+}
+
+function textIn(stored: unknown): string {
+  const text: unknown = typeof stored === 'object' && stored !== null ? Reflect.get(stored, 'record') : stored
+  return typeof text === 'string' ? text : ''
+}
+
+/** What is beside the text of a record and no activity. */
+const BESIDE_ACTIVITY = ['record', 'product', 'others', 'user']
 
 function textOf(record: MfaRecord): string {
   const { transaction, startedAt, sessionId, userId } = record
@@ -116,28 +134,31 @@ const readBefore = new Map<string, MfaRecord>()
 
 function readText(text: string, owner: RecordOwner): MfaRecord | undefined {
   const known = readBefore.get(text)
-  if (known && known.userId === owner.userId && known.sessionId === owner.sessionId) return known
+  const { product, userId, sessionId } = owner
+  if (known && known.product === product && known.userId === userId && known.sessionId === sessionId)
+    return known
   const record = recordIn(text, owner)
   return record && remember(readBefore, text, Object.freeze(record))
 }
 
-function recordIn(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
+function recordIn(text: string, { product, userId, sessionId }: RecordOwner): MfaRecord | undefined {
   const ownerAt = text.length - userId.length - sessionId.length - 2
   if (!text.endsWith(userId) || !text.startsWith(` ${sessionId} `, ownerAt)) return undefined
   const parts = text.slice(0, ownerAt).split(' ')
   const [stage, transaction = '', started, first = '', letters = '', shown = ''] = parts
   const startedAt = readTime(started)
   if (startedAt === undefined || !/^[\w-]{1,64}$/.test(transaction)) return undefined
+  const base = { product, userId, sessionId, transaction, startedAt }
   const { length } = parts
   if (stage === '2v' && length === 6) {
     const verifiedAt = readTime(first)
     const amr = readLetters(letters)
     const times = verifiedAt === undefined ? undefined : readShown(shown, verifiedAt)
     if (verifiedAt === undefined || !amr || !times) return undefined
-    return { stage: 'verified', userId, sessionId, transaction, startedAt, verifiedAt, amr, shown: times }
+    return { stage: 'verified', ...base, verifiedAt, amr, shown: times }
   }
-  if (stage === '2p' && length === 3) return { stage: 'pending', userId, sessionId, transaction, startedAt }
-  return readLetIn(parts, { userId, sessionId, transaction, startedAt })
+  if (stage === '2p' && length === 3) return { stage: 'pending', ...base }
+  return readLetIn(parts, base)
 }
 
 function readLetters(letters: string): Amr[] | undefined {

@@ -59,6 +59,8 @@ export interface ExemptRecord extends RecordBase {
 export type Shown = Readonly<Partial<Record<ShownMethod, number>>>
 
 interface RecordBase extends Activity {
+  /** The product whose options decided (R142), as `productOf` names it. */
+  readonly product: string
   /** The user that the record belongs to; it is void for any other (R04). */
   readonly userId: string
   /** The session that the record was written into; it is void in any other, as after `keepSessionInfo` (R04). */
@@ -236,6 +238,17 @@ export function without<Rest extends MfaRecord>(record: Rest, ...names: readonly
   for (const name of names) delete rest[name]
   return rest
 }
+
+/** What a session does not continue under another id. */
+export const DROPPED = [
+  'challenge',
+  'enrollment',
+  'stepUp',
+  'codesSent',
+  'refused',
+  'approval',
+  'returnTo',
+] as const
 
 /** What a login brought along as evidence. */
 export type Evidence = NonNullable<Activity['evidence']>

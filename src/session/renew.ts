@@ -2,7 +2,7 @@ import { SessionEndedError } from '../errors.js'
 import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
-import { type MfaRecord, without } from './record.js'
+import { DROPPED, type MfaRecord, without } from './record.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-factors.js'
@@ -13,9 +13,6 @@ export interface RenewalApprovals {
   acquire(userId: string, name: string): Promise<boolean>
   release(userId: string, name: string): Promise<void>
 }
-
-/** What the session does not continue under another id. */
-const DROPPED = ['challenge', 'enrollment', 'stepUp', 'codesSent', 'refused', 'approval', 'returnTo'] as const
 
 /** Gives the session another id and keeps its state. `user`: as the host serializes the user now. @throws {SessionEndedError} */
 export async function renewSession(
@@ -37,7 +34,7 @@ export async function renewSession(
     )
   }
   // An earlier step of this request may have changed the record since.
-  const record = recordOf(req, userId) ?? state.record
+  const record = recordOf(req, state.record) ?? state.record
   const { transaction } = record
   if (!(await acquire(userId, transaction))) {
     detachSession(req)
@@ -57,11 +54,12 @@ type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
 /** Continues as a pending login, to set up a factor (`mustEnroll`) or request a recovery. Calls `release` if that fails. */
 export async function continueLogin(
   at: SessionRequest,
-  { user, userId, record: { minStrength } }: ActiveState,
+  { user, userId, record: earlier }: ActiveState,
   continuation: Continuation,
   release: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const record = newRecord('', userId)
+  const { minStrength } = earlier
+  const record = newRecord(earlier, '')
   const renewal: PendingRenewal = {
     userId,
     renewed: {

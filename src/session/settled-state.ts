@@ -6,8 +6,9 @@ import { activeState } from './known-account.js'
 import { CLOCK_SLACK_MS, pendingState } from './pending-login.js'
 import { decide } from './policy.js'
 import { type ExemptRecord, type MfaRecord, type TrustedRecord, without } from './record.js'
-import type { Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
-import { storeFirst } from './store.js'
+import { recordOfShown } from './shown-elsewhere.js'
+import type { Account, Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
+import { otherRecordsOf, storeFirst } from './store.js'
 import { readAccount, readAccountAtSignIn } from './user-factors.js'
 
 /** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
@@ -119,16 +120,28 @@ async function decideAgain(
   asked: Asked,
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
-  const { req, deps, shared } = at
+  const { req, deps } = at
   const { account, settled } = asked
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(at, activeState(account, earlier))
   }
-  const record =
-    decision.verdict === 'pass' && earlier?.stage === 'exempt'
-      ? exemptRecord(without(earlier, 'grace'), decision, settled)
-      : { ...(await recordFor(decision, at, asked)), ...onlyGiven({ returnTo: earlier?.returnTo }) }
+  if (decision.verdict === 'pass' && earlier?.stage === 'exempt') {
+    return storedState(at, account, exemptRecord(without(earlier, 'grace'), decision, settled))
+  }
+  const shown = decision.verdict === 'enroll' ? undefined : recordOfShown(at, account, decision)
+  const record = shown ?? (await recordFor(decision, at, asked))
+  // Whoever acts for the user at another product does so here.
+  const acting = otherRecordsOf(req, record).find((other) => other.acting)?.acting
+  return storedState(at, account, { ...record, ...onlyGiven({ returnTo: earlier?.returnTo, acting }) })
+}
+
+/** The state of a record that is written now, unless the session may only be read. */
+export async function storedState(
+  { req, deps, shared }: SessionRequest,
+  account: Account,
+  record: MfaRecord,
+): Promise<SessionState> {
   if (shared.readOnly) return activeState(account, record)
   await storeFirst(req, record)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })

@@ -5,8 +5,9 @@ import { setState } from './find-state.js'
 import { askNow, recordFor } from './first-factor.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
-import { endPendingLogin, newRecord } from './pending-login.js'
+import { newRecord, signOut } from './pending-login.js'
 import { type Decision, decide, isRunning, listedForHost, requiredBy } from './policy.js'
+import { productOf } from './product.js'
 import type { Evidence, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import type { Account, SessionRequest } from './state.js'
 import { isUnchanged, recordOf, rememberedTarget, sessionEnded } from './store.js'
@@ -18,12 +19,13 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
   const { user, options } = login
   const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
   const { account } = asked
-  const earlier = recordOf(req, userId)
+  const owner = { product: productOf(deps.settings), userId }
+  const earlier = recordOf(req, owner)
   await endStepUpOfAnother(at, userId)
   const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
   const decision = await decide(req, deps, account, { ...options })
   const evidence = given && enoughEvidence(at, account, given, decision)
-  const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence, decision)
+  const proven = evidence && provenRecord(newRecord(owner, req.sessionID), evidence, decision)
   const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recoveries.cancel(userId, 'strong_factor')
@@ -59,19 +61,19 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
 async function challengeOf(
   req: Request,
   earlier: MfaRecord | undefined,
-  { stage, userId }: MfaRecord,
+  { stage }: MfaRecord,
 ): Promise<Pick<MfaRecord, 'transaction' | 'challenge'> | undefined> {
   if (stage !== 'pending' || earlier?.stage !== 'pending' || earlier.recovery) return undefined
   const { transaction, challenge } = earlier
   if (!challenge || challenge.expiresAt <= Date.now()) return undefined
-  return (await isUnchanged(req, userId)) ? { transaction, challenge } : undefined
+  return (await isUnchanged(req, earlier)) ? { transaction, challenge } : undefined
 }
 
 /** Ends the session if another user comes back from the issuer (R113). @throws {SessionEndedError} then. */
 async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: string): Promise<void> {
   const before = shared.session?.state
   if (!before || before.stage === 'none' || before.userId === userId || !askedIssuerAt(before.record)) return
-  await endPendingLogin(req, undefined)
+  await signOut(req, undefined)
   throw sessionEnded()
 }
 

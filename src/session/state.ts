@@ -43,6 +43,8 @@ export interface ActiveState {
   readonly user: Express.User
   readonly userId: string
   readonly record: MfaRecord
+  /** The request names this user, and the session is another user's: nothing of it is changed (R143). */
+  readonly isForeign?: true
   /** The user's factors, and what a reset requires; `undefined` until `accountOf` asks for them, which may need a query. */
   account: KnownAccount | undefined
 }
@@ -153,19 +155,30 @@ export interface TrustedBrowsers {
   holds(record: TrustedRecord, user: Express.User, account?: Account): Awaitable<boolean>
 }
 
+/** A session state, and the session id that it was found for: a login or logout changes the id. */
+interface FoundState {
+  readonly product: string
+  readonly sessionId: string
+  readonly state: SessionState
+  /** Whether the service was asked for it, where that matters. */
+  readonly isAsked: boolean
+}
+
 /** What gate, routers, strategy and `req.logIn` share about one request. */
 export interface RequestState<Gate = unknown> {
   /** What the gates that this request passed were built from, the last one last; absent if it passed none. */
   gates?: readonly Gate[]
-  /** The session state, and the session id it was found for: a login or logout changes the id. */
-  session?: {
-    readonly sessionId: string
-    readonly state: SessionState
-    /** Whether the service was asked for it, where that matters. */
-    readonly isAsked: boolean
+  /** The session state for the product whose gate the request passed last. */
+  session?: FoundState
+  /** Those for other products whose gates it passed. */
+  others?: readonly FoundState[]
+  /** Passport's own `req.logIn` and `req.logOut` once ours have replaced them, and what ours work with: of several gates, the last one's first. */
+  logIn?: {
+    readonly original: LogIn
+    readonly logOut: LogOut
+    readonly deps: SessionDeps
+    readonly others?: readonly SessionDeps[]
   }
-  /** Passport's own `req.logIn` and `req.logOut` once ours have replaced them, and what ours work with. */
-  logIn?: { readonly original: LogIn; readonly logOut: LogOut; readonly deps: SessionDeps }
   /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
   /** The session that it continues under another id: of a user who needs no factor, or who approved a request. */

@@ -2,8 +2,9 @@ import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import { ignore } from '../no-op.js'
+import { isAdmitted, otherRecords, storedIn, withRecord } from './product.js'
 import type { MfaRecord } from './record.js'
-import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import { isRecordOf, type RecordOwner, readRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
 import type { ActiveState, RequestState, SessionRequest } from './state.js'
@@ -95,17 +96,29 @@ export function storeNameOf(req: Request): string {
   return req.sessionStore.constructor.name
 }
 
-/** The session's record, if it belongs to this user and this session. */
-export function recordOf(req: Request, userId: string, session = sessionOf(req)): MfaRecord | undefined {
-  return readRecord(session.mfa, { userId, sessionId: req.sessionID })
+/** The product and the user of a record. */
+export type ProductUser = Pick<RecordOwner, 'product' | 'userId'>
+
+/** The session's record of a product, if it belongs to this user and this session. */
+export function recordOf(req: Request, owner: ProductUser, session = sessionOf(req)): MfaRecord | undefined {
+  return recordIn(session.mfa, owner, req.sessionID)
+}
+
+function recordIn(mfa: unknown, { product, userId }: ProductUser, sessionId: string): MfaRecord | undefined {
+  return readRecord(storedIn(mfa, product), { product, userId, sessionId })
+}
+
+/** The session's records of other products, which belong to the same user (R142). */
+export function otherRecordsOf(req: Request, { product, userId }: ProductUser): MfaRecord[] {
+  return otherRecords(sessionOf(req).mfa, { product, userId, sessionId: req.sessionID })
 }
 
 /** Writes the record and saves the session. @throws {SessionStoreError} when the session store fails (R09). */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
   const user = withheldUserOf(req, session)
-  session.mfa = writeRecord(record)
-  if (record.stage !== 'pending') {
+  session.mfa = withRecord(session.mfa, record)
+  if (isAdmitted(session.mfa, record)) {
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
@@ -120,9 +133,9 @@ const ENDED = Symbol('countersign.ended')
 /** Has no request under way bring the session back after its end (R149). `onResave`: express-session saves it unchanged. */
 export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onResave: () => void): void {
   const session = sessionOf(req)
-  const { userId, record, stage } = state
+  const { userId, record, stage, isForeign } = state
   guardStored(req, session, onResave)
-  if (stage === 'pending' || !deps.sessionsValidAfter.areKept) return
+  if (stage === 'pending' || isForeign || !deps.sessionsValidAfter.areKept) return
   const ended = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
   for (const name of ['destroy', 'regenerate'] as const) {
     const end = session[name]
@@ -137,7 +150,7 @@ export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onR
 
 /** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
 export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: ReadAhead): Promise<boolean> {
-  if (!(await isCurrent(req, record.userId, ahead))) return false
+  if (!(await isCurrent(req, record, ahead))) return false
   await storeRecord(req, record)
   return true
 }
@@ -147,20 +160,17 @@ export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: Re
  * so that express-session does not store it again (R06, R07). `ahead`: what `readAhead` may have left.
  * @throws {SessionStoreError}
  */
-export async function isCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
-  if (await isUnchanged(req, userId, ahead)) return true
+export async function isCurrent(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
+  if (await isUnchanged(req, owner, ahead)) return true
   detachSession(req)
   return false
 }
 
 /** As `isCurrent`, for a request that goes on with another session: this one is left as it is. */
-export async function isUnchanged(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
+export async function isUnchanged(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
   const found = sessionOf(req).mfa
   const data = await (ahead?.readAhead ?? storedData(req))
-  return (
-    data !== undefined &&
-    isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID })
-  )
+  return data !== undefined && isSameActivity(Reflect.get(data, 'mfa'), found, owner, req.sessionID)
 }
 
 /** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */
@@ -174,10 +184,10 @@ export function readAhead(req: Request, ahead: ReadAhead): void {
 }
 
 /** Whether two values of `req.session.mfa` are the same login with the same challenge and enrollment under way. */
-function isSameActivity(stored: unknown, found: unknown, owner: RecordOwner): boolean {
+function isSameActivity(stored: unknown, found: unknown, owner: ProductUser, sessionId: string): boolean {
   // Almost always nothing has changed, and then no record needs to be read.
   if (JSON.stringify(stored) === JSON.stringify(found)) return true
-  const [before, now] = [readRecord(found, owner), readRecord(stored, owner)]
+  const [before, now] = [recordIn(found, owner, sessionId), recordIn(stored, owner, sessionId)]
   return (
     now?.transaction === before?.transaction &&
     now?.challenge?.id === before?.challenge?.id &&
@@ -186,8 +196,8 @@ function isSameActivity(stored: unknown, found: unknown, owner: RecordOwner): bo
 }
 
 /** Continues only if the session is still current. @throws {SessionEndedError | SessionStoreError} */
-export async function requireCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<void> {
-  if (!(await isCurrent(req, userId, ahead))) throw sessionEnded()
+export async function requireCurrent(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<void> {
+  if (!(await isCurrent(req, owner, ahead))) throw sessionEnded()
 }
 
 /** Stores the first record of a session, unless a logout ended it (R07). @throws {SessionEndedError | SessionStoreError} */
@@ -251,10 +261,17 @@ export function rememberTarget(req: Request, target: string | undefined): void {
   else session.returnTo = target
 }
 
-/** Has `write`, and nothing else, fill the next regenerated session. The returned function waits until the old one is deleted. */
+/** What a new session holds: a record, those of other products, and the return address. The records get the id of the session. */
+export interface NewSessionContent {
+  readonly record: MfaRecord
+  readonly others?: readonly MfaRecord[]
+  readonly returnTo?: string | undefined
+}
+
+/** Has this, and nothing else, fill the next regenerated session. The returned function waits until the old one is deleted. */
 export function onRegenerate(
   req: Request,
-  write: (sessionId: string) => { mfa: MfaRecord; returnTo?: string | undefined },
+  { record, others = [], returnTo }: NewSessionContent,
 ): () => Promise<void> {
   const old = sessionOf(req)
   let deleted: Promise<void> | undefined
@@ -266,13 +283,12 @@ export function onRegenerate(
       req.sessionStore.generate(req)
       delete old.mfa
       delete old.returnTo
-      const { mfa, returnTo } = write(req.sessionID)
       const fresh = sessionOf(req)
+      const written = [record, ...others].map((each) => ({ ...each, sessionId: req.sessionID }))
+      fresh.mfa = written.reduce<unknown>(withRecord, undefined)
+      const isPending = written.every(({ stage }) => stage === 'pending')
       // Passport writes the user into the new session just before it saves it.
-      guardSaves(req, fresh, {
-        before: () => mfa.stage === 'pending' && withholdFromSession(req, fresh),
-      })
-      fresh.mfa = writeRecord(mfa)
+      guardSaves(req, fresh, { before: () => isPending && withholdFromSession(req, fresh) })
       if (returnTo) fresh.returnTo = returnTo
       callback()
       return this

@@ -43,7 +43,7 @@ export class FaultyStore extends MemoryStore {
   get records(): MfaRecord[] {
     return Object.entries(this.stored).flatMap(([sessionId, text]) => {
       const { mfa, passport } = JSON.parse(text) as { mfa?: unknown; passport?: { user?: unknown } }
-      const record = readRecord(mfa, { sessionId, userId: String(passport?.user) })
+      const record = readRecord(mfa, { product: '/mfa', sessionId, userId: String(passport?.user) })
       return record ? [record] : []
     })
   }

@@ -6,6 +6,7 @@ import { readRecord, writeRecord } from '../../src/session/record-text.js'
 import { everyCase } from '../kit/every-case.js'
 
 const owner = {
+  product: '/mfa',
   userId: '3f2c1b7e-8a5d-4f6e-9c0b-1a2b3c4d5e6f',
   sessionId: 'uo_xjSvALw8IC1O3SqWoGzbjK4RwRA3B',
 }

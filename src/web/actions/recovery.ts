@@ -101,7 +101,7 @@ export async function verifyBypassCode(context: RequestContext, code: string): P
     evaluate: async () => ({ outcome: (await resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
   })
   if (verdict.outcome === 'refused') {
-    await requireCurrent(req, userId)
+    await requireCurrent(req, record)
     return verdict
   }
   await requireNotEnded(context, record)

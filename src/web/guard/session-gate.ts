@@ -4,7 +4,7 @@ import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
-import type { ActiveState, SessionState } from '../../session/state.js'
+import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
 import { hideSession, keepEnded, storeIfCurrent } from '../../session/store.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
@@ -19,6 +19,7 @@ import { depsAt } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
+import { refuseOtherUser } from '../routers/respond.js'
 
 /** The gate as a handler of its own: `mfa.session`. */
 export function sessionGate(own: RouteDeps): RequestHandler {
@@ -33,8 +34,6 @@ export function sessionGate(own: RouteDeps): RequestHandler {
 
 /** Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to show it. */
 export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, next: NextFunction) => void {
-  const isPendingPath = pendingPathsOf(own.settings)
-
   const pass = (
     at: EnteredRequest,
     res: Response,
@@ -50,11 +49,12 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     deps.recoveries.lookForDueNotices()
     if (state.stage !== 'none') keepEnded(at, state, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
-    const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     const path = pathOf(req, deps.settings)
+    const isOpen = isOpenIn(shared, deps, path)
     // The session may name the user under a key of the host's own.
-    if (!isOpen(path) && isSubresource(req)) hideSession(req)
-    else if (!isOpen(path)) {
+    if (!isOpen && isSubresource(req)) hideSession(req)
+    else if (!isOpen) {
+      if (refuseOtherUser(at, res, state)) return
       if (wantsHtml(req)) return sendToChallenge(at, res, state)
       setSecurityHeaders(res)
       // Which factor is missing is told there, by the service. This page is withheld whatever the service says, so it is not asked.
@@ -108,6 +108,22 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.urls.path)
+}
+
+/** Whether a pending login can reach a path. The pages of a product whose gate came before are open, or both would redirect to each other (R138). */
+function isOpenIn({ gates = [] }: RequestState<RouteDeps>, { settings }: RouteDeps, path: string): boolean {
+  return (
+    isPendingPath(settings, path) ||
+    gates.some((gate) => gate.settings !== settings && `${path}/`.startsWith(`${gate.settings.urls.path}/`))
+  )
+}
+
+const pendingPaths = new WeakMap<Settings, ReturnType<typeof pendingPathsOf>>()
+
+function isPendingPath(settings: Settings, path: string): boolean {
+  const known = pendingPaths.get(settings) ?? pendingPathsOf(settings)
+  pendingPaths.set(settings, known)
+  return known(path)
 }
 
 /** Whether a pending login can reach a path: MFA routes, strategy, sign-in, sign-out and the host's paths. */

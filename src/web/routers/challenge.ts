@@ -292,7 +292,7 @@ async function cancel(context: RouteContext): Promise<void> {
   // Only a pending login can be canceled; a signed-in user signs out with the host.
   if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
-  await endPendingLogin(req, state.record.returnTo)
+  await endPendingLogin(req, state.record)
   deps.emit(givenUp('canceled', state.record))
   respondCanceled(context, signInPath)
 }

@@ -62,13 +62,14 @@ const FRESH_MS = 2_000
 /** The live challenge with the current delivery state. Sends nothing. @throws {SessionEndedError} */
 export async function followedChallenge(context: RouteContext): Promise<ChallengeView | undefined> {
   const live = liveChallenge(context)
-  const { challenge, userId } = context.state.record
+  const { record } = context.state
+  const { challenge } = record
   if (!live?.follow || challenge?.service === undefined) return live
   if (Date.now() - challenge.startedAt < FRESH_MS) return live
   const { service, resendAt: round = 0, reports = false } = challenge
   const message = { challenge: service, round, reports }
   const status = await context.deps.deliveries.of(message)
-  await requireCurrent(context.req, userId)
+  await requireCurrent(context.req, record)
   if (status === undefined) return live
   const delivery = SHOWN[status]
   const isLast = delivery === 'delivered' || delivery === 'refused' || (delivery === 'sent' && !reports)

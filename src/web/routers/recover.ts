@@ -11,7 +11,7 @@ import type { View } from '../../pages/view.js'
 import { parseUser } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { endPendingLogin } from '../../session/pending-login.js'
+import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
@@ -204,7 +204,7 @@ async function refuse(context: RouteContext, refusal: Refusal): Promise<void> {
 async function signInAgain(context: RouteContext): Promise<void> {
   const { req, res, deps, html } = context
   const { urls, login } = deps.settings
-  await endPendingLogin(req, `${urls.path}/recover`)
+  await signOut(req, `${urls.path}/recover`)
   if (html) return res.redirect(303, login.signInPath)
   refuse(context, { code: 'sign_in_required' })
 }

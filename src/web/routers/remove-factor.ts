@@ -139,7 +139,7 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const refusal = await factorChangeRefusal(context, `${KEY_PATH}?key=${encodeURIComponent(id)}`)
   if (refusal) return sendRefusal(context, refusal)
   const found = await deps.admission.admit(() => findKey(deps, keyAccount(context), id))
-  await requireCurrent(req, state.userId)
+  await requireCurrent(req, state.record)
   // Removed in the meantime, perhaps in another tab: the list shows what there is.
   if (found.outcome === 'refused') return res.redirect(303, list)
   await readDisabledFactors(context)

@@ -1,0 +1,84 @@
+import type { Settings } from '../options/settings.js'
+import { DEFAULT_USERS, isOnlyProduct, productName } from '../products.js'
+import type { MfaRecord } from './record.js'
+import { isOwnedBy, isPendingRecord, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+
+/*
+ * What a session keeps for each product (R142). `req.session.mfa` is the record of one product with its name, and has the records of
+ * all others by their names:
+ *
+ *   { "record": "2v …", "product": "/mfa", "others": { "/admin/mfa": "2p …", "staff /desk/mfa": { "record": "2v …", … } } }
+ *
+ * A record without a name was written by an earlier release.
+ */
+
+/** The name under which sessions keep what a product decided: its own, after that of its table of users, which has no space (R144). */
+export function productOf(settings: Pick<Settings, 'product' | 'users' | 'urls'>): string {
+  const { users } = settings
+  return users === DEFAULT_USERS ? productName(settings) : `${users} ${productName(settings)}`
+}
+
+/** Whether two products have the same table of users. */
+export function haveSameUsers(product: string, other: string): boolean {
+  return usersIn(product) === usersIn(other)
+}
+
+function usersIn(product: string): string {
+  return product.slice(0, Math.max(0, product.indexOf(' ')))
+}
+
+/** The product of an app that names neither a product nor a path. */
+const DEFAULT_PRODUCT = '/mfa'
+
+/** Stands for the name of a record that has none. */
+const UNNAMED = ''
+
+/** Whether a record without a name counts for a product. Where there are several, it could be the decision of a more lenient one. */
+function ownsUnnamed(product: string): boolean {
+  return product === DEFAULT_PRODUCT || (product.startsWith('/') && isOnlyProduct())
+}
+
+/** The stored record of a product. */
+export function storedIn(mfa: unknown, product: string): unknown {
+  if (typeof mfa !== 'object' || mfa === null) return ownsUnnamed(product) ? mfa : undefined
+  const { product: first = UNNAMED, others }: { product?: unknown; others?: unknown } = mfa
+  if (first === product) return mfa
+  const stored: unknown = Reflect.get(Object(others), product)
+  if (stored !== undefined || !ownsUnnamed(product)) return stored
+  return first === UNNAMED ? mfa : Reflect.get(Object(others), UNNAMED)
+}
+
+/** The stored records of this user in this session by their products, the first one first. */
+function recordsIn(mfa: unknown, owner: RecordOwner): Map<string, unknown> {
+  const parts: Record<string, unknown> = typeof mfa === 'object' ? { ...mfa } : { record: mfa }
+  const { product = UNNAMED, others, user: _, ...first } = parts
+  const all: [string, unknown][] = [[String(product), first], ...Object.entries(Object(others))]
+  const records = new Map(all.filter(([, stored]) => isOwnedBy(stored, owner)))
+  const unnamed = records.get(UNNAMED)
+  if (unnamed === undefined || !ownsUnnamed(owner.product)) return records
+  return new Map([[owner.product, unnamed], ...[...records].filter(([name]) => name !== UNNAMED)])
+}
+
+/** The records of this user in this session that other products have written. */
+export function otherRecords(mfa: unknown, owner: RecordOwner): MfaRecord[] {
+  return [...recordsIn(mfa, owner)].flatMap(([product, stored]) => {
+    const record = product === owner.product ? undefined : readRecord(stored, { ...owner, product })
+    return record ? [record] : []
+  })
+}
+
+/** What a session keeps once a product has written its record, without the records of other users and sessions. */
+export function withRecord(mfa: unknown, record: MfaRecord): object {
+  const records = recordsIn(mfa, record).set(record.product, writeRecord(record))
+  const [[product, first] = [record.product, undefined], ...others] = records
+  return {
+    ...(typeof first === 'string' ? { record: first } : Object(first)),
+    ...(product !== UNNAMED && { product }),
+    ...(others.length > 0 && { others: Object.fromEntries(others) }),
+  }
+}
+
+/** Whether a product admits the user of a record in its session: the login is not pending there. */
+export function isAdmitted(mfa: unknown, record: MfaRecord): boolean {
+  return [...recordsIn(mfa, record).values()].some((stored) => !isPendingRecord(stored))
+}

@@ -1,0 +1,58 @@
+import { isAtLeast, type ShownMethod, type Strength, strengthOf } from '../protocol/factor.js'
+import { strongestRequired } from './known-account.js'
+import { newRecord } from './pending-login.js'
+import { isRunning } from './policy.js'
+import { haveSameUsers, productOf } from './product.js'
+import type { MfaRecord, VerifiedRecord } from './record.js'
+import type { Account, SessionRequest } from './state.js'
+import { otherRecordsOf, type ProductUser } from './store.js'
+
+/*
+ * What was shown at one product counts at another one with the same users, as far as that one requires it (R142, R144). What an issuer
+ * said does not: each product names its own issuers.
+ */
+
+/** The record of a user who showed at another product what this one requires, such as its decision; `undefined` if they did not. */
+export function recordOfShown(
+  { req, deps }: SessionRequest,
+  account: Account,
+  { minStrength, grace }: Pick<MfaRecord, 'minStrength' | 'grace'>,
+): VerifiedRecord | undefined {
+  const owner = { product: productOf(deps.settings), userId: account.userId }
+  const found = shownElsewhere(
+    otherRecordsOf(req, owner),
+    owner,
+    strongestRequired(account.minStrength, minStrength),
+  )
+  if (!found || account.reset) return undefined
+  const { verifiedAt, amr, shown } = found
+  const isRunningOn = grace && methodsIn(found).every((method) => isRunning(grace, strengthOf(method)))
+  const base = newRecord(owner, req.sessionID)
+  return { ...base, stage: 'verified', verifiedAt, amr, shown, ...(isRunningOn && { grace }) }
+}
+
+/** Whether the user of a pending login may have shown at another product what is missing here, so that it is worth asking. */
+export function isShownElsewhere({ req, deps }: SessionRequest, record: MfaRecord): boolean {
+  const { minStrength, mustEnroll, recovery } = record
+  const required = deps.settings.login.noDowngrade ? strengthOf('passkey') : minStrength
+  return (
+    !mustEnroll && !recovery && shownElsewhere(otherRecordsOf(req, record), record, required) !== undefined
+  )
+}
+
+function shownElsewhere(
+  records: readonly MfaRecord[],
+  { product }: ProductUser,
+  minStrength: Strength = 'weak',
+): VerifiedRecord | undefined {
+  return records.find(
+    (record): record is VerifiedRecord =>
+      record.stage === 'verified' &&
+      haveSameUsers(record.product, product) &&
+      methodsIn(record).some((method) => isAtLeast(method, minStrength)),
+  )
+}
+
+function methodsIn({ shown }: VerifiedRecord): ShownMethod[] {
+  return Object.keys(shown) as ShownMethod[]
+}
