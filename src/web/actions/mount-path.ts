@@ -1,5 +1,8 @@
 import type { Request } from 'express'
 import type { HostError } from '../../errors.js'
+import { nameProduct } from '../../options/shared-accounts.js'
+import { productName } from '../../products.js'
+import { remember } from '../../remember.js'
 import { misuse, type RouteDeps } from './context.js'
 
 /** Whether a path is below another one. By default, Express matches paths without regard to case. */
@@ -7,11 +10,16 @@ export function isBelow(path: string, other: string): boolean {
   return path.toLowerCase().startsWith(`${other}/`.toLowerCase())
 }
 
-/** What a gate works with for a request, in a mounted app with its paths below that app. @throws {HostError} for a gate at a path. */
+/** What gates work with in mounted apps, by the options and the paths of these apps. */
+const mounted = new WeakMap<RouteDeps, Map<string, RouteDeps>>()
+
+/**
+ * What a gate works with for a request, in a mounted app with its paths below that app: the same for all its requests.
+ * @throws {HostError} for a gate at a path. @throws {OptionsError} if its accounts are those of another product (R144).
+ */
 export function depsAt(req: Request, own: RouteDeps): RouteDeps {
   const { settings, diagnostics } = own
-  const { urls, login } = settings
-  const { path, pathPrefix, publicUrl } = urls
+  const { path, pathPrefix, publicUrl } = settings.urls
   const at = pathPrefix + req.baseUrl
   const base = req.app.path().replace(/\/$/, '')
   const isApp = base.toLowerCase() === req.baseUrl.toLowerCase()
@@ -27,12 +35,21 @@ export function depsAt(req: Request, own: RouteDeps): RouteDeps {
       `The gate is mounted at ${at}, so requests to other paths do not pass it. Mount it without a path: app.use(mfa.router), or app.use(mfa.session). If the whole app is at ${at}, set urls.path: '${at}${path.slice(pathPrefix.length)}'.`,
     )
   }
+  const known = mounted.get(own) ?? new Map<string, RouteDeps>()
+  mounted.set(own, known)
+  return known.get(base) ?? remember(known, base, depsBelow(base, own))
+}
+
+function depsBelow(base: string, own: RouteDeps): RouteDeps {
+  const { settings } = own
+  const { urls, login } = settings
   const below = (one: string) => (isBelow(one, base) ? one : base + one)
+  nameProduct(settings, productName({ ...settings, urls: { ...urls, path: below(urls.path) } }))
   return {
     ...own,
     settings: {
       ...settings,
-      urls: { ...urls, path: below(path) },
+      urls: { ...urls, path: below(urls.path) },
       login: {
         ...login,
         signInPath: below(login.signInPath),
