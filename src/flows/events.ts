@@ -86,6 +86,8 @@ type UserEvent = {
       readonly method?: Method | 'backup' | 'bypass'
       readonly code: RefusalCode
     }
+  /** A request in a session of the user named another user, and was refused (R143). */
+  | { readonly type: 'other_user_refused' }
   /** There were too many wrong codes, and the account is locked. */
   | { readonly type: 'locked'; readonly forSeconds: number }
   /** There were too many wrong codes for a factor since it was bound; it is disabled until it is bound again. */

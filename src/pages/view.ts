@@ -95,6 +95,7 @@ export type ProblemCode =
   | import('../flows/refusal.js').RefusalCode
   | 'invalid_request'
   | 'cross_site'
+  | 'other_user'
   | 'not_found'
   | 'unknown_device'
   | 'unknown_link'

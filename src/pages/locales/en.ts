@@ -495,6 +495,10 @@ export const en = {
       advice:
         'The sign-in options of this account can’t be used or changed here. Go back to your own account first.',
     },
+    other_user: {
+      title: 'Another account is signed in here',
+      advice: 'Sign out, and sign in with the account that you want to use.',
+    },
     approval_ended: {
       title: 'This can no longer be confirmed',
       advice: 'It was confirmed, refused or changed, or it took too long. Go back and start again.',

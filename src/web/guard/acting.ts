@@ -6,6 +6,7 @@ import { requestState } from '../../session/request-state.js'
 import { sessionEnded } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
 import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { namesOtherUser } from '../actions/other-user.js'
 import { type MfaRule, readRule } from './rule.js'
 
 /** Why a member of staff acts for a user, and what they must have shown. */
@@ -40,6 +41,9 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
     const at = { req, deps: gateOf({ req, shared }, deps), shared }
     const state = await askedStateOf(at)
     if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
+    if (namesOtherUser(at, state)) {
+      throw actingError('The request names another user than its session, so nothing was changed.')
+    }
     return { at, state }
   }
 

@@ -28,7 +28,7 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { offeredChoice } from '../http/listed-factors.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
-import { askedAnswer, stop } from '../routers/respond.js'
+import { askedAnswer, refuseOtherUser, stop } from '../routers/respond.js'
 import {
   type BoundRequest,
   fieldFaults,
@@ -106,8 +106,10 @@ function guard(own: RouteDeps | undefined, decide: Decide): AnyRouteHandler {
   return forAnyRoute(function mfaRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, own), shared }
-    const run = (state: SessionState) =>
-      state.stage === 'none' ? requireSignIn(at, res) : decide(at, res, next, state)
+    const run = (state: SessionState) => {
+      if (state.stage === 'none') return requireSignIn(at, res)
+      if (!refuseOtherUser(at, res, state)) return decide(at, res, next, state)
+    }
     withState(at, next, run, askedStateOf)
   })
 }

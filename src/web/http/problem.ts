@@ -28,6 +28,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
     'The login requires a stronger factor, such as a key, and none can be set up here.',
   ],
   acting: [403, 'Someone acts for the user in this session, so no factor can be used or changed.'],
+  other_user: [403, 'The request names another user than its session, whose factors do not count for it.'],
   approval_ended: [409, 'The request to approve is no longer open; start again.'],
   details_too_long: [
     422,

@@ -17,6 +17,7 @@ import {
   type RouteDeps,
   requestContext,
 } from '../actions/context.js'
+import { namesOtherUser } from '../actions/other-user.js'
 import { type ShownProof, verifyFactor } from '../actions/verification.js'
 import { missingFactor } from '../guard/start-mfa.js'
 import { loginBody } from '../http/bodies.js'
@@ -76,13 +77,13 @@ export class PassportMfaStrategy {
     const user = userOfRequest(at)
     if (user && finish === 'passport') await logIn(req, user)
     // The session is another user's, whose first factor this request has not shown.
-    else if (user && shared.session?.state.stage !== 'none')
-      return this.refuse(req, { code: 'sign_in_required' })
     const state = await askedStateOf(at)
     if (state.stage === 'none') {
       if (!state.expired) hideNewSession(req)
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
+    // The session is another user's, whose first factor this request has not shown.
+    if (namesOtherUser(at, state)) return this.refuse(req, { code: 'other_user' })
     const isPending = state.stage === 'pending'
     if (!isPending && (user || shared.loggedInAs === req.sessionID)) return this.letPass(at, state, finish)
     if (state.record.acting) return this.refuse(req, { code: 'acting' })

@@ -11,16 +11,18 @@ import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
 import type { RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
+import type { ActiveState } from '../../session/state.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { iso } from '../../time.js'
-import type { RouteDeps } from '../actions/context.js'
+import type { EnteredRequest, RouteDeps } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor } from '../actions/enrollment.js'
+import { namesOtherUser } from '../actions/other-user.js'
 import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
 import { lastUsedFactor } from '../http/cookies.js'
-import { sendPage, setRetryAfter } from '../http/headers.js'
+import { sendPage, setRetryAfter, setSecurityHeaders } from '../http/headers.js'
 import { factorView } from '../http/listed-factors.js'
 import { PROBLEM_CODES, type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { localesOf, wantsHtml } from '../http/request.js'
@@ -87,7 +89,7 @@ function appFrame({ appName, urls, login, pages }: Settings) {
 
 /** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
 export function preferredFactor({ req, deps, state }: RouteContext): string | undefined {
-  return deps.settings.pages.preferred?.(state.user) ?? lastUsedFactor(req)
+  return deps.settings.pages.preferred?.(state.user) ?? lastUsedFactor(req, deps.settings.users)
 }
 
 /** Whether a browser is asked for no factor: its user signed in, perhaps in another tab, and the page before is outdated. */
@@ -335,6 +337,14 @@ export function stop(
   setRetryAfter(res, problem)
   res.status(status)
   showPublicPage(req, res, deps, { page: 'stop', message, unasked, ...(next && { next }) }, purpose)
+}
+
+/** Refuses a request that names another user than its session (R143), and returns whether it did. */
+export function refuseOtherUser(at: EnteredRequest, res: Response, state: ActiveState): boolean {
+  if (!namesOtherUser(at, state)) return false
+  setSecurityHeaders(res)
+  stop(at.req, res, at.deps, { code: 'other_user' })
+  return true
 }
 
 /** Responds with a page that requires no sign-in. */

@@ -14,7 +14,7 @@ import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import type { RouteContext } from './context.js'
 import { respondFailure } from './failure.js'
-import { sendRefusal, stop } from './respond.js'
+import { refuseOtherUser, sendRefusal, stop } from './respond.js'
 
 /** A handler for a user who is signed in or pending. */
 export type Handler = (context: RouteContext) => Promise<void> | void
@@ -58,7 +58,7 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
     const read = await readBody(req, res, body)
     if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
     const outcome = await deps.admission.admit(() => run(context, read.fields))
-    await requireCurrent(req, state.userId)
+    await requireCurrent(req, state.record)
     await respond(context, outcome, read.fields)
   }
 }
@@ -73,6 +73,7 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
       const state = await askedStateOf(at)
       wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
+      if (refuseOtherUser(at, res, state)) return
       if (state.record.acting) {
         if (handler === post && route.acting) return route.acting(at, res)
         return stop(req, res, deps, { code: 'acting' }, 'own-account', { purpose: 'manage' })
