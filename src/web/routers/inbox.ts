@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import { digestOf } from '../../digest.js'
 import { isToken } from '../../stores/trust/devices.js'
 import type { RouteDeps } from '../actions/context.js'
-import { cookieReader, setCookie, YEAR_MS } from '../http/cookies.js'
+import { cookieNameFor, cookieReader, setCookie, YEAR_MS } from '../http/cookies.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
@@ -18,7 +18,7 @@ const NO_KEY = `The inbox asks for its key. Open the address that the app logs a
  * `GET /inbox`: the messages with their codes, in development, for requests with the key that only the terminal shows (R145). Where a
  * request seems to come from says nothing: behind a proxy, every request comes from this machine.
  */
-export function addInboxRoutes(router: Router, _deps: RouteDeps, { inbox }: RouteParts): void {
+export function addInboxRoutes(router: Router, { settings: { users } }: RouteDeps, { inbox }: RouteParts): void {
   if (!inbox) return
   router.get('/inbox', function mfaInbox(req, res, next) {
     setSecurityHeaders(res)
@@ -27,10 +27,10 @@ export function addInboxRoutes(router: Router, _deps: RouteDeps, { inbox }: Rout
       const isKey = (given: unknown) => typeof given === 'string' && isToken(given, hash)
       const path = `${req.baseUrl}/inbox`
       if (isKey(req.query.key)) {
-        setCookie(req, res, COOKIE, hash, path, YEAR_MS)
+        setCookie(req, res, cookieNameFor(users, COOKIE), hash, path, YEAR_MS)
         return res.redirect(303, path)
       }
-      if (!isKey(req.get(HEADER)) && !isToken(readCookie(req) ?? '', digestOf(hash))) {
+      if (!isKey(req.get(HEADER)) && !isToken(readCookie(req, users) ?? '', digestOf(hash))) {
         if (!wantsHtml(req)) return sendProblem(res, { code: 'not_found' })
         res.status(404)
         return sendText(res, 'text/plain', NO_KEY)
