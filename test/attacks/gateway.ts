@@ -109,6 +109,7 @@ export function hostApp({ address }: Pick<Gateway, 'address'>) {
       store,
       options: {
         service: { ...address, breaker: false },
+        users: 'users',
         limits: { store: counters },
         userId: ({ id }) => `${name}-${id}`,
         appContact: ({ email }) => `${name}-${email}`,
