@@ -4,9 +4,8 @@ import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
 
 /**
- * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js reads what is
- * not in E.164 format, and repairs what is, with a trunk zero, for example. A text that is no phone number, or more than one, fails the
- * call with an `OptionsError`.
+ * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js reads and repairs
+ * them. A text that is not one phone number fails the call with an `OptionsError`.
  */
 export function withPhoneFormat<Service extends MfaService>(
   service: Service,

@@ -70,10 +70,7 @@ export function foldedContact(contact: Contact): Contact {
   return parseUser(canonicalUser(contact)) ?? contact
 }
 
-/**
- * Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79).
- * Quoted names and names that are not in ASCII (RFC 6531) are none.
- */
+/** Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
 export function isEmail(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > MAX_EMAIL_LENGTH) return false
   const email = withAsciiDomain(value)
@@ -85,10 +82,7 @@ export function isPhone(value: unknown): value is string {
   return typeof value === 'string' && PHONE.test(value)
 }
 
-/**
- * A phone number as a keyboard wrote it, in ASCII and without spaces and invisible characters. A number with its plus sign and nothing
- * else is then in E.164 format.
- */
+/** Phone number as a keyboard wrote it, in ASCII and without spaces: with a plus sign and digits alone, it is in E.164 format. */
 export function plainPhone(typed: string): string {
   if (PHONE.test(typed)) return typed
   const characters = typed.trim().replace(/[^\p{Nd}]/gu, (character) => {

@@ -181,11 +181,11 @@ function faultsIn(input: unknown, index: number): string[] {
 /** Why the contact of a factor cannot be used, if it cannot: it is some text, or `null`. */
 function unusableIn(input: FactorInput, index: number): Factor['unusable'] {
   const properties = REQUIRED[input.method]
-  const valueOf = ({ name }: Property): unknown => Reflect.get(input, name)
-  const wrong = properties.filter((property) => !property.fits(valueOf(property)))
+  const readValue = ({ name }: Property): unknown => Reflect.get(input, name)
+  const wrong = properties.filter((property) => !property.fits(readValue(property)))
   if (wrong.length === 0) return undefined
   return {
-    listed: properties.map((property) => valueOf(property) ?? '').join(':'),
+    listed: properties.map((property) => readValue(property) ?? '').join(':'),
     faults: wrong.map(({ name, must }) => `[${index}.${name}] ${must}`),
   }
 }

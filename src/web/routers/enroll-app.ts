@@ -98,8 +98,20 @@ async function showConfirm(context: RouteContext): Promise<void> {
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const refusal = await enrollmentRefusal(context, '/enroll-app')
   if (refusal) return refuse(refusal)
+  const shown = await shownAlready(context)
+  if (shown) return shown
   await checkAppIsOwn(context)
   return prepareApp(context.deps, context.user, appContact(context))
+}
+
+/** What this browser was shown in this session, so that a second press leaves the first QR code valid. A wrong code ends it. */
+async function shownAlready(context: RouteContext): Promise<Prepared | undefined> {
+  const { req, html, state } = context
+  const { enrollment, refused } = state.record
+  if (!html || !enrollment || refused || isExpired(enrollment)) return undefined
+  const shown = openEnrollment(req, enrollment.sealed, enrollment.id)
+  if (!(shown.uri ?? shown.qr) || (await isExhausted(context, enrollment.id))) return undefined
+  return { outcome: 'prepared', enrollment, qr: '', ...shown }
 }
 
 async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
