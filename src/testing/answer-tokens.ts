@@ -1,4 +1,3 @@
-import { answerOf } from './probe-login.js'
 import type { ProbeAgent } from './probed-app.js'
 
 /** A value in the answer to a login that may open routes as a bearer token. */
@@ -44,9 +43,9 @@ export async function exchangedTokens(
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${value}` }
   const sent = { method: 'POST', headers, body: JSON.stringify(fields) }
   for (const path of new Set([...paths, ...usual])) {
-    const answer = await newAgent()(path, sent).then(answerOf, () => undefined)
-    if (!answer || answer.status >= 300) continue
-    const tokens = tokensIn(answer.text).filter((token) => token.value !== value)
+    const answer = await newAgent()(path, sent).catch(() => undefined)
+    const text = answer?.ok ? await answer.text() : ''
+    const tokens = tokensIn(text).filter((token) => token.value !== value)
     if (tokens.length > 0) return tokens.map((token) => ({ ...token, field: `${field} at ${path}` }))
   }
   return undefined

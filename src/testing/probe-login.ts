@@ -213,10 +213,7 @@ async function judge(
   // A message that is shown once. Content that the gate hides from the second request on is not in the first of these either.
   const [first, second] = (await requestTwice?.())?.map(differenceIn) ?? []
   if (first === difference && second === '') {
-    return {
-      verdict: 'public',
-      reason: `only the first page after the login has other content: ${difference}`,
-    }
+    return { verdict: 'public', reason: `only the first page after the login differs: ${difference}` }
   }
   return {
     verdict: 'bypass',
@@ -230,8 +227,13 @@ const MOST_QUOTED = 90
  * Quotes where a text differs from another one, but for the tokens in which that differs from a third one. Empty if nothing differs, and
  * `undefined` if that cannot be told.
  */
-function differenceOf(own: string, text: string, again: string): string | undefined {
-  const [parts, others, owned] = [text, again, own].map((one) => one.split(/([\w+/=%.-]{8,})/))
+function differenceOf(
+  own: string,
+  text: string,
+  again: string,
+  token = /([\w+/=%.-]{8,})/,
+): string | undefined {
+  const [parts, others, owned] = [text, again, own].map((one) => one.split(token))
   if (!parts || !others || !owned || parts.length !== others.length) return undefined
   const isToken = (at: number) => at % 2 === 1
   if (parts.some((part, at) => part !== others[at] && !isToken(at))) return undefined
@@ -252,7 +254,9 @@ function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, stranger
   if (failed) return { verdict: 'unclear', reason: statuses }
   if (isSuccess(anonymous)) return { verdict: 'refused', reason: statuses }
   if (pending.status !== anonymous.status) return { verdict: 'differs', reason: statuses }
-  const difference = differenceOf(pending.location, anonymous.location, stranger.location)
+  // Each part of a path counts: `/accounts/1` is no other token than `/sign-in/1`.
+  const token = /([\w+=%.-]{8,})/
+  const difference = differenceOf(pending.location, anonymous.location, stranger.location, token)
   if (difference === undefined) return { verdict: 'unclear', reason: 'it leads elsewhere with each request' }
   if (difference === '') return { verdict: 'refused', reason: `everyone gets ${pending.status}` }
   return {

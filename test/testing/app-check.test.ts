@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import express, { type Express as App, type Request, Router } from 'express'
@@ -118,6 +119,22 @@ describe('countersign check', () => {
     expect(code).toBe(1)
   })
 
+  it('finds a redirect to an account beside one to a sign-in with another number in each request (R01)', async () => {
+    const idOf = (req: Request) => (req.session as { passport?: { user?: string } }).passport?.user
+    const { code, out } = await checkHost(
+      {
+        options: { login: { pendingPaths: ['/start'] } },
+        routes: (app) =>
+          app.get('/start', (req, res) =>
+            res.redirect(idOf(req) ? '/accounts/12345678' : `/interaction/${randomInt(1e8, 1e9)}`),
+          ),
+      },
+      [...SIGN_IN, '--route', '/start'],
+    )
+    expect(out).toMatch(/BYPASS GET \/start .* to \/accounts\/12345678 and to \/interaction\//)
+    expect(code).toBe(1)
+  })
+
   it('reports a protected page that everyone sees', async () => {
     const { code, out } = await checkHost({ first: (app) => link(app, '/reports') }, [
       ...SIGN_IN,
@@ -153,7 +170,7 @@ describe('countersign check', () => {
     await checkHost({
       first: (app) => {
         app.use((req, _res, next) => {
-          if (req.path !== '/login') methods.add(req.method)
+          if (!['/login', '/mfa/cancel'].includes(req.path)) methods.add(req.method)
           next()
         })
         app.get('/', (_req, res) => void res.send('<form method="post" action="/transfer"></form>'))
