@@ -13,6 +13,11 @@ export function exactJsonIn(text: string): unknown {
   }
 }
 
+/** Whether a value is a number of `exactJsonIn`; as a text it is what the file says. */
+export function isNumeric(value: unknown): value is number | LosslessNumber {
+  return typeof value === 'number' || value instanceof LosslessNumber
+}
+
 function parseNumber(digits: string): number | LosslessNumber {
   return String(Number(digits)) === digits ? Number(digits) : new LosslessNumber(digits)
 }

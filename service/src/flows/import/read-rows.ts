@@ -1,5 +1,5 @@
-import { LosslessNumber } from 'lossless-json'
 import { parseAccount } from '../inputs.js'
+import { isNumeric } from './exact-json.js'
 import type { Candidate, Encoding, ImportRow, ImportSource, Refusal, SourceRow } from './import-row.js'
 import { readSecret, type SecretDefaults } from './read-secret.js'
 import { type NamedFields, rowsOf, SOURCES } from './sources.js'
@@ -57,7 +57,7 @@ const ODD =
 function accountIn({ account, user }: Candidate): Pick<ImportRow, 'account' | 'isOddlyWritten'> | Refusal {
   const isNamed = account !== undefined && account !== null && account !== ''
   const given = isNamed ? account : user
-  const isNumber = typeof given === 'number' || given instanceof LosslessNumber
+  const isNumber = isNumeric(given)
   if (!isNumber && typeof given !== 'string') return 'account'
   const text = String(given).replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '')
   if (isNumber ? !WHOLE.test(text) : ROUNDED.test(text)) return 'account_number'
