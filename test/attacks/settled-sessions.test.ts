@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { createMfa, type MfaOptions } from '../../src/index.js'
+import type { WebhookEvent } from '../../src/protocol/webhook-events.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { totpCode } from '../../src/testing/service.js'
 import { answer } from '../client/hostile-service.js'
@@ -316,6 +317,15 @@ describe('a session that was let in without a factor (R133)', () => {
       expect(asked()).toBe(before + 1)
     }),
   )
+
+  it('is not decided again for an event without a user, which is refused by name', async () => {
+    const { here } = twoProcesses()
+    const { account } = createMfa(here.mfa)
+    for (const data of [undefined, null, {}, { user: null }, { user: 'u-nin' }]) {
+      const event = { id: 'e', type: 'factor.added', timestamp: '', data } as object as WebhookEvent
+      await expect(account.changed(event)).rejects.toThrow(/^account\.changed: .*names no user/)
+    }
+  })
 
   it(
     'continues for a user who loses the only factor, once an MFA page is asked',

@@ -12,10 +12,10 @@ function signature(secret: string, body = BODY, id = 'evt_1', time = NOW): strin
   return `v1,${createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64')}`
 }
 
-const signed = (secret = SECRET, time = NOW) => ({
+const signed = (secret = SECRET, time = NOW, body = BODY) => ({
   'webhook-id': 'evt_1',
   'webhook-timestamp': String(time),
-  'webhook-signature': signature(secret, BODY, 'evt_1', time),
+  'webhook-signature': signature(secret, body, 'evt_1', time),
 })
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW * 1000 }))
@@ -88,6 +88,12 @@ describe('verifyWebhook', () => {
     for (const time of [NOW - 301, NOW + 301, Number.NaN]) {
       expect(fault(() => verifyWebhook(BODY, signed(SECRET, time), SECRET))).toEqual(refusal)
     }
+  })
+
+  it('refuses a signed body that is no event', () => {
+    const bodies = ['null', '[]', '[1]', 'true', '7', '"text"', '', 'no JSON', '{"type":']
+    const refused = bodies.map((body) => fault(() => verifyWebhook(body, signed(SECRET, NOW, body), SECRET)))
+    expect(refused).toEqual(bodies.map(() => refusal))
   })
 
   it('says what is wrong with a secret or a parsed body, instead of refusing the request', () => {

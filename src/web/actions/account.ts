@@ -36,7 +36,7 @@ export interface MfaAccount<User> {
   /**
    * Has sessions that were let in without a factor ask the service again within ten seconds, after an operator or another app changed
    * a factor. Call it with each event that `verifyWebhook` returned. An account that is known by its contact is masked in the event,
-   * and asked about after `login.recheck` only. @throws {LimitsStoreError}
+   * and asked about after `login.recheck` only. @throws {LimitsStoreError | TypeError} for what is no event
    */
   changed(event: WebhookEvent): Promise<void>
   /**
@@ -128,9 +128,17 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
       const method = await enable(user, factor)
       deps.emit({ type: 'factor_enabled', userId: userIdOf(user, settings), method })
     },
-    async changed({ type, data }) {
-      const account = type === 'factor.added' || type === 'factor.removed' ? data.user.account : undefined
-      if (account !== undefined) await deps.factorChanges.add(account)
+    async changed(event) {
+      const { type, data } = event
+      if (type !== 'factor.added' && type !== 'factor.removed') return
+      const user: unknown = Reflect.get(Object(data), 'user')
+      if (typeof user !== 'object' || user === null) {
+        throw new TypeError(
+          `account.changed: the event ${type} names no user. Pass the event that verifyWebhook returned.`,
+        )
+      }
+      const account: unknown = Reflect.get(user, 'account')
+      if (typeof account === 'string') await deps.factorChanges.add(account)
     },
     revokeDevices,
     async renewSession(req, user) {
