@@ -7,6 +7,7 @@ import { accountWith, type MfaAccount } from './web/actions/account.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { type ActingAccount, actingWith } from './web/guard/acting.js'
 import { type AnyRouteHandler, ruleGuard, strongestGuard } from './web/guard/require-mfa.js'
+import { type ResetAccount, resetRequestsWith } from './web/guard/reset-requests.js'
 import type { MfaRule, StrongestRule } from './web/guard/rule.js'
 import { gateWith, sessionGate } from './web/guard/session-gate.js'
 import { loginStart } from './web/guard/start-mfa.js'
@@ -76,7 +77,7 @@ export interface Mfa<User = Express.User> {
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
   /** The functions for changes that your app makes itself: factors that were added or removed, new passwords, accounts to be secured. */
-  readonly account: MfaAccount<User> & ActingAccount<User>
+  readonly account: MfaAccount<User> & ActingAccount<User> & ResetAccount<User>
   /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
   /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
@@ -121,7 +122,12 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
-    account: () => ({ ...accountWith(deps, recovery), ...actingWith(deps) }) as Mfa<User>['account'],
+    account: () =>
+      ({
+        ...accountWith(deps, recovery),
+        ...actingWith(deps),
+        ...resetRequestsWith(deps, recovery),
+      }) as Mfa<User>['account'],
     metrics: () => () => deps.metrics.read(),
     client: () => deps.service,
   }

@@ -43,6 +43,8 @@ export type HostErrorCode =
   | 'ERR_MFA_APP_CONTACT'
   | 'ERR_MFA_ACTING'
   | 'ERR_MFA_RESET_APPROVAL'
+  /** The service cannot remove an app, and a new app would not be enough for the account. */
+  | 'ERR_MFA_RESET_SERVICE'
   | 'ERR_MFA_CALLBACK_TIMEOUT'
   /** A request for a connection did not reach the gate, so `mfa.upgrade` cannot tell who connects. */
   | 'ERR_MFA_UPGRADE'

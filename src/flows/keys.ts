@@ -8,7 +8,7 @@ import type { MfaRecord } from '../session/record.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
 import { fromService, type Refusal } from './refusal.js'
-import { revokeDevices } from './remove-factor.js'
+import { forgetBackupCodes, type RemovableFactor, revokeDevices } from './remove-factor.js'
 import {
   askService,
   callerOf,
@@ -100,11 +100,11 @@ async function changeKey(
   return isChanged ? { outcome: 'changed', key: found.key } : refuse({ code: 'unknown_key' })
 }
 
-/** Removes the keys that a reset ended, usable or not (R132), but not `added`. @throws {ServiceError}; the reset stays open then. */
+/** Removes the keys of a reset or of a session that ended, usable or not (R132). @throws {ServiceError}; the reset stays open then. */
 export async function removeEndedKeys(
   deps: Deps,
   account: KeyAccount,
-  ended: { readonly hasEnded: (method: KeyMethod) => boolean; readonly added?: Key },
+  ended: (key: Key) => boolean,
 ): Promise<void> {
   const { user, contact } = account
   // The service's keys: the app may have switched keys off.
@@ -112,8 +112,7 @@ export async function removeEndedKeys(
   if (!keys) return
   const listed = await askForKeys(deps, keys, account)
   if ('outcome' in listed) throw notRemoved(listed.refusal)
-  for (const { id, method } of listed.keys) {
-    if (id === ended.added?.id || !ended.hasEnded(method)) continue
+  for (const { id } of listed.keys.filter(ended)) {
     const answer = await askService(deps, user.userId, () =>
       keys.remove({ contact, key: id, ...callerOf(user) }),
     )
@@ -121,20 +120,27 @@ export async function removeEndedKeys(
   }
 }
 
-/** Removes the app that a reset ended, when a key takes its place. @throws {ServiceError}; the reset stays open then. */
-export async function removeEndedApp(deps: Deps, { user, contact }: KeyAccount): Promise<void> {
+/** Removes the app or the backup codes of a reset or of a session that ended. @throws {ServiceError}; the reset stays open then. */
+export async function removeEndedFactor(
+  deps: Deps,
+  { user, contact }: KeyAccount,
+  factor: RemovableFactor,
+): Promise<void> {
   const answer = await askService(
     deps,
     user.userId,
-    async () => await deps.service.removeFactor?.({ contact, factor: 'app', ...callerOf(user) }),
+    async () => await deps.service.removeFactor?.({ contact, factor, ...callerOf(user) }),
   )
   if (answer?.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
+  // A new app takes the place of the old one, so only what a session confirmed and lost would stay.
+  if (!answer && factor === 'app') throw notRemoved({ code: 'method_off' })
+  if (factor === 'backup') await forgetBackupCodes(deps, user)
 }
 
 function notRemoved(refusal: Refusal): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
-    `The MFA service refused to remove the factors that a reset of the account ended (${refusal.code}), so the reset stays open. The user can set up a factor again later.`,
+    `The MFA service did not remove factors that ended with a session or a reset of the account (${refusal.code}), so a reset stays open. The user can set up a factor again later.`,
     { effect: 'none' },
   )
 }

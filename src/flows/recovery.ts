@@ -4,6 +4,7 @@ import type { EndedFactor } from '../options/recovery.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
+import type { MfaRecord } from '../session/record.js'
 import type { Account } from '../session/state.js'
 import type { SendPermit } from '../stores/limits/budgets.js'
 import type { ItemStore } from '../stores/store.js'
@@ -57,9 +58,20 @@ export interface ResetOrder {
   readonly by: string
   readonly approvedBy?: string
   readonly reason: string
+  /** Whether every app, key and backup code ends, also one that is not known yet. */
+  readonly endsAll: boolean
   readonly contacts: readonly string[]
   readonly locales: readonly string[]
 }
+
+const resetRequestSchema = z.object({
+  /** Who requested it. */
+  by: z.string(),
+  /** Whose account, as Passport serialized the user. */
+  user: z.unknown(),
+  reason: z.string(),
+  factors: z.array(z.string()).readonly().optional(),
+})
 
 const subjectSchema = z.object({ userId: z.string(), recovery: z.string() })
 
@@ -72,6 +84,8 @@ const LOOK_EVERY_MS = 60_000
 /** Account recovery after a waiting period (R94). */
 export class AccountRecovery {
   readonly resets: Resets
+  /** The resets that wait for the approval of another member of staff. */
+  readonly resetRequests: Links<z.output<typeof resetRequestSchema>>
   private readonly deps: RecoveryDeps
   private readonly recoveries: Recoveries
   private readonly links: Links<CancelSubject>
@@ -81,6 +95,7 @@ export class AccountRecovery {
     this.deps = deps
     this.recoveries = recoveriesIn(store)
     this.resets = resetsIn(store)
+    this.resetRequests = linksIn(store, 'reset-request', resetRequestSchema)
     this.links = linksIn(store, 'recovery-link', subjectSchema)
   }
 
@@ -136,43 +151,42 @@ export class AccountRecovery {
     return true
   }
 
-  /** Completes a recovery: ends factors, sessions and trust, and notifies. One caller gets the id of the reset. */
+  /** Completes a recovery: ends factors, sessions and trust, and notifies. One caller gets what its session goes on with. */
   async complete(
     account: RecoveredAccount,
     recovery: Recovery,
     ended: readonly Factor[],
-  ): Promise<string | undefined> {
+  ): Promise<Pick<MfaRecord, 'mustEnroll' | 'lastEnd'> | undefined> {
     const { userId } = account
     const contacts = await this.recoveries.contactsOf(userId, recovery)
     if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return undefined
-    const reset = await this.resets.open(userId, 'recovery', ended)
-    await this.endAccess(account, ended, 'recovery')
+    const mustEnroll = await this.resets.open(userId, 'recovery', ended)
+    const lastEnd = await this.endAccess(account, ended, 'recovery')
     this.deps.emit({ type: 'recovery_completed', userId, methods: ended.map(({ method }) => method) })
     await this.tell('recovery_completed', contacts, recovery.locales)
-    return reset
+    return { mustEnroll, lastEnd }
   }
 
   /** The same for staff, at once. Until a new factor is set up, only the returned code opens the account. */
   async reset(account: RecoveredAccount, ended: readonly Factor[], about: ResetOrder): Promise<BypassCode> {
     const { userId } = account
-    const { contacts, locales, ...order } = about
+    const { contacts, locales, endsAll, ...order } = about
     const pending = await this.recoveries.find(userId)
     if (pending) await this.recoveries.end(userId, pending)
     const bypass = newBypassCode()
-    await this.resets.open(userId, 'help_desk', ended, bypass)
+    await this.resets.open(userId, 'help_desk', ended, { ...bypass, endsAll })
     await this.endAccess(account, ended, 'help_desk')
     this.deps.emit({ type: 'account_reset', userId, ...order, methods: ended.map(({ method }) => method) })
     await this.tell('account_reset', contacts, locales)
     return bypass
   }
 
-  /** A new factor ends the recovery. `closes`: the open reset waited for it, so its other sessions end (R135). */
-  async enrolled(userId: string, closes: boolean): Promise<void> {
-    if (closes) {
-      await this.deps.sessionsValidAfter.set(userId)
-      await this.resets.close(userId)
-    }
+  /** A new factor ends the recovery. `closes`: the open reset waited for it, so its other sessions end (R135). Returns that end. */
+  async enrolled(userId: string, closes: boolean): Promise<string | undefined> {
+    const lastEnd = closes ? await this.deps.sessionsValidAfter.set(userId) : undefined
+    if (closes) await this.resets.close(userId)
     await this.cancel(userId, 'strong_factor')
+    return lastEnd
   }
 
   /** Sends the notices of all users that are due. Returns how many recoveries had one. */
@@ -191,15 +205,15 @@ export class AccountRecovery {
     )
   }
 
-  /** Ends all sessions and trusted devices, and has the host remove the factors. */
+  /** Ends all sessions and trusted devices, and has the host remove the factors. Returns the end of the sessions. */
   private async endAccess(
     { user, userId }: RecoveredAccount,
     ended: readonly Factor[],
     why: 'recovery' | 'help_desk',
-  ): Promise<void> {
+  ): Promise<string> {
     const { settings, sessionsValidAfter } = this.deps
     // Sessions first: a device that one of them trusts in the meantime is void already.
-    await sessionsValidAfter.set(userId)
+    const lastEnd = await sessionsValidAfter.set(userId)
     await revokeDevices(this.deps, userId, why)
     try {
       await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))
@@ -209,6 +223,7 @@ export class AccountRecovery {
         error,
       )
     }
+    return lastEnd
   }
 
   /** Sends the user's next notice if it is due. Every process may call this at once; one sends it. */

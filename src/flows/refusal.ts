@@ -38,6 +38,7 @@ type WaitCode =
   | 'locked'
   | 'resend_too_soon'
   | 'too_many_messages'
+  | 'too_many_changes'
   | 'recovery_waiting'
 
 /** Every refusal by its stable `code`, which docs/errors.md explains. A refusal is a value, not an error. */

@@ -44,13 +44,21 @@ export async function removeFactor(
     await deps.appOwners.forget(contact)
     await revokeDevices(deps, userId, 'factor_change')
   } else {
-    deps.backupCodes.forget(userId)
-    await deps.sentBackupCodes.remember(userId, 0)
+    await forgetBackupCodes(deps, user)
   }
   if (answer.outcome === 'removed') {
     deps.emit({ type: 'factor_removed', userId, method: factor })
   }
   return { outcome: answer.outcome }
+}
+
+/** The service has no backup codes of the user any more. */
+export async function forgetBackupCodes(
+  { backupCodes, sentBackupCodes }: Pick<Deps, 'backupCodes' | 'sentBackupCodes'>,
+  { userId }: MfaUser,
+): Promise<void> {
+  backupCodes.forget(userId)
+  await sentBackupCodes.remember(userId, 0)
 }
 
 /** Ends all sessions and trusted devices of a user. @throws {TypeError} if the app cannot end sessions */

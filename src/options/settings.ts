@@ -77,7 +77,7 @@ function faultsOf(...faults: readonly (string | false | undefined)[]): string[] 
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */
 function serviceFaults(
-  { apps, factors, keys, onFactorsChanged }: CompleteOptions,
+  { apps, factors, keys, onFactorsChanged, recovery }: CompleteOptions,
   service: Settings['service'],
 ): string[] {
   const tells = tellsFactors(service)
@@ -86,8 +86,15 @@ function serviceFaults(
       'factors is missing, and without authenticator apps and keys there is no second factor: give factors',
     ]
   }
-  if (tells) return []
+  const removes = 'baseUrl' in service ? tells : service.removeFactor !== undefined
+  const recoveryFault =
+    recovery &&
+    !apps &&
+    !removes &&
+    'recovery needs a service with the function removeFactor, which removes an app that a reset ended, or apps, of which a new one replaces it: implement removeFactor, or leave out apps: false'
+  if (tells) return faultsOf(recoveryFault)
   return faultsOf(
+    recoveryFault,
     apps &&
       !onFactorsChanged &&
       'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given, or offer no apps with apps: false',

@@ -54,6 +54,8 @@ export const WARNINGS = {
     'Two users have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
   MFA_WARN_FACTOR_CHANGE:
     'The app changed a factor (account.factorAdded, account.factorRemoved) of a user whose session had not just shown the strongest one, so an attacker with a weaker factor could do the same. Put mfa.requireStrongest() before the route.',
+  MFA_WARN_APPROVED_BY:
+    'The app names the second approver of a reset itself (approvedBy of account.reset), so one member of staff, or an attacker in their session, could name anyone. Have them call account.requestReset and account.approveReset, each in their own session.',
   MFA_WARN_FACTORS_CONTRADICTED:
     'The MFA service says that a user lacks a factor which recordedFactors has, so that factor counts and cannot be used. Check whether the service was restored from a backup, and whether service.apiKey (MFA_API_KEY) is that of another application. Events of the type factors_contradicted name the users. If the service is right, clear their records, so that recordedFactors returns undefined.',
   MFA_WARN_CONTACT_UNUSABLE:

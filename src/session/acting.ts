@@ -41,15 +41,17 @@ export async function beginActing(
   }
   // Nothing that is under way in the session goes on later.
   const { product, stage, transaction, startedAt, sessionId, verifiedAt, amr, shown } = record
-  const { evidence, grace, weakApp } = record
+  const { evidence, grace, weakApp, lastEnd } = record
+  const customersLastEnd = await deps.sessionsValidAfter.lastEnd(userId)
   const proven = { product, stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
-  const kept = withRecord(undefined, { ...proven, evidence, grace, weakApp })
+  const kept = withRecord(undefined, { ...proven, evidence, grace, weakApp, lastEnd })
   const acting: Acting = { actor, from: sessionId, record: kept, user: serialized, reason }
   const renewal: PendingRenewal = {
     userId,
     of: actor,
     renewed: {
       ...newRecord({ product, userId }, ''),
+      ...(customersLastEnd && { lastEnd: customersLastEnd }),
       stage: 'exempt',
       exemption: 'policy',
       settled: { at: startedAt, changes: 0 },

@@ -173,9 +173,10 @@ const isOfSameUsers =
 /** Whether the sessions of the user, or of the person who acts for them, ended. */
 export async function hasEnded(
   { sessionsValidAfter }: Pick<SessionDeps, 'sessionsValidAfter'>,
-  { userId, sessionId, startedAt, acting }: MfaRecord,
+  record: MfaRecord,
 ): Promise<boolean> {
-  if (await sessionsValidAfter.isVoid(userId, startedAt, sessionId)) return true
+  const { userId, startedAt, acting } = record
+  if (await sessionsValidAfter.isVoid(userId, record)) return true
   return acting !== undefined && sessionsValidAfter.isVoid(acting.actor, startedAt)
 }
 

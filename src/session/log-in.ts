@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
+import { onlyGiven } from '../shape.js'
 import { hasEnded, sessionStateOf, setState } from './find-state.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
@@ -177,7 +178,7 @@ async function renewLogin(
   const { req, deps, shared } = at
   const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
   await requireCurrent(req, { product: productOf(deps.settings), userId: of }, shared)
-  const others = otherRecordsOf(req, renewed).map((other) => without(other, ...DROPPED))
+  const others = otherRecordsOf(req, renewed).map((other) => carried(other, renewed))
   await regenerate(req, login, { record: renewed, others, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
@@ -190,13 +191,18 @@ export async function requireNotEnded({ req, deps }: SessionRequest, record: Mfa
   throw sessionEnded()
 }
 
+/** The record of another product in the session of this record, under its new id: what ends the sessions of its users spared both. */
+function carried(other: MfaRecord, { product, lastEnd }: MfaRecord): MfaRecord {
+  const ends = haveSameUsers(other.product, product) ? onlyGiven({ lastEnd }) : {}
+  return without({ ...other, ...ends }, ...DROPPED)
+}
+
 /** The record of another product in the session in which a factor was shown here. */
-function withShown(other: MfaRecord, verification: PendingVerification): MfaRecord {
-  const isShared = haveSameUsers(other.product, verification.record.product)
+function withShown(other: MfaRecord, { record, amr, shown }: PendingVerification): MfaRecord {
+  const kept = carried(other, record)
   // A pending login may require more, which its product finds out.
-  if (!isShared || other.stage === 'pending') return without(other, ...DROPPED)
-  const { amr, shown } = verification
-  return verifiedRecord({ amr, shown, record: other })
+  if (!haveSameUsers(other.product, record.product) || other.stage === 'pending') return kept
+  return verifiedRecord({ amr, shown, record: kept })
 }
 
 function verifiedRecord({
@@ -210,7 +216,7 @@ function verifiedRecord({
 }: Omit<PendingVerification, 'userId' | 'keepReturnTo' | 'release'>): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
-  const { evidence, grace } = record
+  const { evidence, grace, lastEnd } = record
   return {
     verifiedAt,
     amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
@@ -219,6 +225,7 @@ function verifiedRecord({
     stage: 'verified',
     startedAt: record.startedAt,
     ...(evidence && { evidence }),
+    ...(lastEnd && { lastEnd }),
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),
     ...(enrolled && { enrolled }),

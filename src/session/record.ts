@@ -141,6 +141,8 @@ export const activitySchema = z.object({
       trust: z.boolean().optional(),
     })
     .optional(),
+  /** The id of the last end of the user's sessions before this login, if there was one. */
+  lastEnd: z.string().optional(),
   /** The account's authenticator app has a short secret, and should be set up again. */
   weakApp: z.literal(true).optional(),
   /** An authenticator app or a key was set up in this session; the address after the page that says so. */

@@ -1,4 +1,5 @@
 import { SessionEndedError } from '../errors.js'
+import { onlyGiven } from '../shape.js'
 import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
@@ -49,7 +50,7 @@ export async function renewSession(
 }
 
 /** What a pending login goes on with after a factor that does not complete it. */
-type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
+type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo' | 'lastEnd'>
 
 /** Continues as a pending login, to set up a factor (`mustEnroll`) or request a recovery. Calls `release` if that fails. */
 export async function continueLogin(
@@ -58,17 +59,12 @@ export async function continueLogin(
   continuation: Continuation,
   release: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { minStrength } = earlier
-  const record = newRecord(earlier, '')
-  const renewal: PendingRenewal = {
-    userId,
-    renewed: {
-      ...record,
-      ...continuation,
-      startedAt: record.startedAt + 1,
-      ...(minStrength && { minStrength }),
-    },
-    release,
+  const { minStrength, lastEnd } = earlier
+  const renewed = {
+    ...newRecord(earlier, ''),
+    ...onlyGiven({ minStrength, lastEnd }),
+    ...continuation,
   }
+  const renewal: PendingRenewal = { userId, renewed, release }
   await logInContinuing(at, user, { renewal })
 }

@@ -5,6 +5,7 @@ import { type Asked, askNow, exemptRecord, recordFor, unlessStoreFailed } from '
 import { activeState } from './known-account.js'
 import { CLOCK_SLACK_MS, pendingState } from './pending-login.js'
 import { decide } from './policy.js'
+import { haveSameUsers, productOf } from './product.js'
 import { type ExemptRecord, type MfaRecord, type TrustedRecord, without } from './record.js'
 import { recordOfShown } from './shown-elsewhere.js'
 import type { Account, Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
@@ -122,6 +123,7 @@ async function decideAgain(
 ): Promise<SessionState> {
   const { req, deps } = at
   const { account, settled } = asked
+  const lastEnd = await lastEndOf(at, account, earlier)
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(at, activeState(account, earlier))
@@ -133,7 +135,18 @@ async function decideAgain(
   const record = shown ?? (await recordFor(decision, at, asked))
   // Whoever acts for the user at another product does so here.
   const acting = otherRecordsOf(req, record).find((other) => other.acting)?.acting
-  return storedState(at, account, { ...record, ...onlyGiven({ returnTo: earlier?.returnTo, acting }) })
+  return storedState(at, account, {
+    ...record,
+    ...onlyGiven({ returnTo: earlier?.returnTo, acting, lastEnd }),
+  })
+}
+
+/** The last end of the user's sessions that this session comes after: as its records say, and for its first one as the store says. */
+async function lastEndOf({ req, deps }: SessionRequest, { userId }: Account, earlier?: MfaRecord) {
+  const product = productOf(deps.settings)
+  const others = otherRecordsOf(req, { product, userId })
+  const known = earlier ?? others.find((other) => haveSameUsers(other.product, product))
+  return known ? known.lastEnd : await deps.sessionsValidAfter.lastEnd(userId)
 }
 
 /** The state of a record that is written now, unless the session may only be read. */

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { addAmr, reaches } from '../protocol/factor.js'
+import { onlyGiven } from '../shape.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { setState } from './find-state.js'
 import { askNow, recordFor } from './first-factor.js'
@@ -17,6 +18,8 @@ import { readAccountAtSignIn } from './user-factors.js'
 export async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
   const { req, deps, shared } = at
   const { user, options } = login
+  // Read first, so that an end during this login ends its session.
+  const lastEnd = await deps.sessionsValidAfter.lastEnd(userId)
   const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
   const { account } = asked
   const owner = { product: productOf(deps.settings), userId }
@@ -33,7 +36,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
   const stored: MfaRecord = {
     ...record,
     ...(await challengeOf(req, earlier, record)),
-    ...(returnTo !== undefined && { returnTo }),
+    ...onlyGiven({ returnTo, lastEnd }),
     // The form that sent the browser to the issuer is taken up again.
     ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
   }

@@ -114,6 +114,8 @@ export interface OpenReset {
   readonly id: string
   /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
   readonly kind: 'recovery' | 'help_desk'
+  /** Whether every app, key and backup code ended that the service has. */
+  readonly endsAll: boolean
   /** Whether the factor ended with it, whether or not the host still lists it. */
   hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
 }

@@ -13,8 +13,9 @@ function passportKeyOf(req: Request): string {
   return typeof key === 'string' ? key : 'passport'
 }
 
-/** The part of Passport that brings back a user. Its own session strategy calls the same method. */
+/** The part of Passport that brings back a user. Its own session strategy calls the same methods. */
 interface Authenticator {
+  serializeUser(user: Express.User, req: Request, done: (error: unknown, serialized?: unknown) => void): void
   deserializeUser(serialized: unknown, req: Request, done: (error: unknown, user?: unknown) => void): void
 }
 
@@ -47,6 +48,17 @@ export function deserializeUser(req: Request, serialized: unknown): Awaitable<Ex
     })
   })
   return first && !first.error ? first.user : asked
+}
+
+/** The user as Passport keeps them in a session; `undefined` if the instance of Passport is not known. */
+export async function serializeUser(req: Request, user: Express.User): Promise<unknown> {
+  const authenticator = authenticatorOf(req)
+  if (!authenticator) return undefined
+  return new Promise((resolve, reject) => {
+    authenticator.serializeUser(user, req, (error, serialized) =>
+      error ? reject(error) : resolve(serialized),
+    )
+  })
 }
 
 function propertyOf(value: unknown, name: string): unknown {

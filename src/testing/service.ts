@@ -231,7 +231,7 @@ export function withFailures(service: TestService) {
   }
 
   // An app under test has its backup codes sent, so that the test finds them in its inbox.
-  const { createBackupCodes: _shown, removeFactor: _removed, ...offered } = service
+  const { createBackupCodes: _shown, ...offered } = service
   const failing = mapVerbs(offered, (name, _verb, work) => {
     const verb = TEST_VERBS.find((one) => name === one || name === `keys.${one}`)
     return (request) => (verb ? call(verb, () => work(request)) : work(request))

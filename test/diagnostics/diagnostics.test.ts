@@ -8,6 +8,7 @@ import { type CounterStore, createMfa, type MfaEvent, requireMfa, ServiceError }
 import type { WarningCode } from '../../src/options/warnings.js'
 import { WARNING_CODES, WARNINGS } from '../../src/options/warnings.js'
 import { API_KEY_INFO, SERVICE_HEADER, SERVICE_IDENTITY } from '../../src/protocol/index.js'
+import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
@@ -320,6 +321,20 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     const made = watched({ ...setup, routes: changesPhone })
     const agent = await signInFully(made, 'alice', 'sms')
     for (let visit = 0; visit < 2; visit++) await agent.post('/phone').expect(204)
+    return made
+  },
+  MFA_WARN_APPROVED_BY: async (setup) => {
+    const made = watched({
+      ...setup,
+      options: {
+        ...setup.options,
+        urls: { publicUrl: 'https://vault.example' },
+        recovery: { store: memoryStore(), onNotice: () => {}, onFactorsEnded: () => {} },
+      },
+    })
+    const { bob } = made.users
+    const order = { by: 'staff-7', approvedBy: 'staff-8', reason: 'lost phone' }
+    if (bob) for (let visit = 0; visit < 2; visit++) await createMfa(made.mfa).account.reset(bob, order)
     return made
   },
   MFA_WARN_FACTORS_CONTRADICTED: async (setup) => {

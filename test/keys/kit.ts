@@ -56,8 +56,8 @@ export async function showCode({ kit }: Pick<KeyHost, 'kit'>, agent: Agent, fact
   await agent.post('/mfa/verify').send({ code }).expect(200)
 }
 
-/** Adds a key of a new authenticator, which is returned. */
-export async function addKey(
+/** Adds a key of a new authenticator, if it may. */
+export async function tryKey(
   agent: Agent,
   method: Method,
   { name, ...authenticator }: SoftwareAuthenticatorOptions & { readonly name?: string } = {},
@@ -65,7 +65,13 @@ export async function addKey(
   const device = softwareAuthenticator(authenticator)
   const { body } = await agent.post('/mfa/keys/options').send({ method }).expect(200)
   const response = device.create(body.publicKey, PAGE)
-  const added = await agent.post('/mfa/keys').send({ method, response, name }).expect(200)
+  return { device, added: await agent.post('/mfa/keys').send({ method, response, name }) }
+}
+
+/** Adds a key of a new authenticator, which is returned. */
+export async function addKey(agent: Agent, method: Method, options?: Parameters<typeof tryKey>[2]) {
+  const { device, added } = await tryKey(agent, method, options)
+  if (added.status !== 200) throw new Error(`the key was not added: ${JSON.stringify(added.body)}`)
   return { device, key: added.body.key as { readonly id: string; readonly name: string } }
 }
 

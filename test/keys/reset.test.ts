@@ -11,23 +11,9 @@ const RECOVERY: Partial<MfaOptions<TestUser>> = {
   recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
 }
 
-/** The service of the test kit, which removes no factors, with that function. */
-function removingApps(service: MfaService): MfaService {
-  let isRemoved = false
-  return {
-    ...service,
-    async factorsOf(request) {
-      const factors = await service.factorsOf?.(request)
-      if (!factors) throw new Error('The service cannot tell.')
-      return isRemoved
-        ? { ...factors, existing: factors.existing.filter(({ method }) => method !== 'app') }
-        : factors
-    },
-    async removeFactor({ factor }) {
-      isRemoved ||= factor === 'app'
-      return { outcome: 'removed' }
-    },
-  }
+/** The service of the test kit without the function that removes apps and backup codes. */
+function withoutRemoval({ removeFactor: _removed, ...service }: MfaService): MfaService {
+  return service
 }
 
 /** Has the help desk reset the account of bob, who then shows the first factor. */
@@ -66,7 +52,7 @@ describe('a user whose key was reset by the help desk', () => {
   })
 
   it('who lost an app instead, and adds a key, does not get the app back either', async () => {
-    const made = keyHost({ change: removingApps, options: RECOVERY })
+    const made = keyHost({ options: RECOVERY })
     const owner = await signedIn(made, 'bob', 'sms')
     await owner.post('/mfa/enroll-app').expect(200)
     const lost = () => made.kit.apps.code('bob@example.com')
@@ -124,4 +110,58 @@ describe('a user whose key was reset by the help desk', () => {
       expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'sms'])
     },
   )
+})
+
+describe('a reset with a service that cannot remove an app (R95)', () => {
+  async function letIn(options: Partial<MfaOptions<TestUser>> = {}) {
+    const made = keyHost({ change: withoutRemoval, options: { ...RECOVERY, ...options } })
+    const owner = await signedIn(made, 'bob', 'sms')
+    await addApp(made, owner)
+    const { agent, code } = await resetBob(made, 'lost the phone')
+    await verify(agent, code, { factor: 'bypass' }).expect(200)
+    return { made, agent }
+  }
+
+  async function addApp({ kit }: KeyHost, agent: Awaited<ReturnType<typeof signedIn>>) {
+    await agent.post('/mfa/enroll-app').expect(200)
+    const code = kit.apps.code('bob@example.com')
+    await agent.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
+  }
+
+  it('offers only a new app, which replaces the old one', async () => {
+    const { made, agent } = await letIn()
+    const refused = await agent.post('/mfa/keys/options').send({ method: 'passkey' }).expect(403)
+    expect(refused.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
+    const page = (path: string) => agent.get(path).set('Accept', 'text/html')
+    await page('/mfa/keys').expect(303).expect('Location', '/mfa/enroll-app')
+    expect((await page('/mfa/enroll-app').expect(200)).text).not.toContain('/mfa/keys')
+    await addApp(made, agent)
+    await agent.get('/secret').expect(200)
+    await addKey(agent, 'passkey')
+  })
+
+  it('is refused before anything ends if an app would not be enough afterwards', async () => {
+    const made = keyHost({
+      change: withoutRemoval,
+      options: { ...RECOVERY, login: { noDowngrade: true } },
+    })
+    const owner = await signedIn(made, 'bob', 'sms')
+    await addApp(made, owner)
+    await addKey(owner, 'passkey')
+    const { bob } = made.users
+    if (!bob) throw new Error('There is no bob.')
+    const order = { by: 'staff-1', reason: 'lost the phone', factors: ['app'] }
+    await expect(createMfa(made.mfa).account.reset(bob, order)).rejects.toMatchObject({
+      code: 'ERR_MFA_RESET_SERVICE',
+      message: expect.stringMatching(/removeFactor.*nothing was reset/),
+    })
+    await owner.get('/secret').expect(200)
+  })
+
+  it('is an error at start where no app can be set up either', () => {
+    expect(() => keyHost({ change: withoutRemoval, options: { ...RECOVERY, apps: false } })).toThrow(
+      /recovery.*removeFactor.*apps/,
+    )
+    keyHost({ options: { ...RECOVERY, apps: false } })
+  })
 })

@@ -540,6 +540,10 @@ export const en = {
       title: 'Too many codes sent',
       advice: 'Your account has reached its limit for messages. You can request another code {in}.',
     },
+    too_many_changes: {
+      title: 'Too many changes',
+      advice: 'The sign-in options of your account were changed too often. You can change them again {in}.',
+    },
     unknown_factor: {
       title: 'This option is not available',
       advice: 'Your account no longer has it. Please choose another option.',

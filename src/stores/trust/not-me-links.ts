@@ -3,6 +3,7 @@ import { digestOf } from '../../digest.js'
 import { no, nothing } from '../../no-op.js'
 import { DAY_MS } from '../../time.js'
 import { type ItemStore, namespaced } from '../store.js'
+import { newId } from './devices.js'
 import { type Links, linksIn } from './links.js'
 
 const subjectSchema = z.object({ userId: z.string(), at: z.number() })
@@ -16,16 +17,29 @@ export interface NotMeLinks extends Omit<Links<NotMeSubject>, 'issue'> {
   issue(subject: NotMeSubject): Promise<string | undefined>
 }
 
-/** The time before which a user's sessions, pending logins and trusted devices are void. */
+/** When something of a user began, in milliseconds since 1970, and after which end of the user's sessions, if there was one. */
+interface Begun {
+  readonly startedAt: number
+  readonly lastEnd?: string | undefined
+  /** The session that it belongs to. */
+  readonly sessionId?: string
+}
+
+/**
+ * The last end of a user's sessions, pending logins and trusted devices, before which all of them are void. What began is told from
+ * what ended by the id of that end, which the store keeps, since the clocks of two processes may differ.
+ */
 export interface SessionsValidAfter {
-  /** Whether times are kept. Without them, nothing is void. */
+  /** Whether ends are kept. Without them, nothing is void. */
   readonly areKept: boolean
-  /** Whether something that started at `startedAt` (milliseconds since 1970), or the session with this id, is void. */
-  isVoid(userId: string, startedAt: number, sessionId?: string): Promise<boolean>
+  /** The id of the last end, which everything that begins now comes after. */
+  lastEnd(userId: string): Promise<string | undefined>
+  /** Whether something is void: its session ended, or by the last end, or by its time alone if only that is known. */
+  isVoid(userId: string, began: Begun | number): Promise<boolean>
   /** Voids one session, whoever stores it again (R149). Kept for the last 20 of a user. */
   endSession(userId: string, sessionId: string): Promise<void>
-  /** Voids everything that started before now. @throws {TypeError} where no times are kept */
-  set(userId: string): Promise<void>
+  /** Voids everything that began before, and returns the id of this end. @throws {TypeError} where no ends are kept */
+  set(userId: string): Promise<string>
 }
 
 /** The links and times by which a user's sessions end early. */
@@ -46,16 +60,24 @@ export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promis
   // The names are part of the storage format.
   const links = linksIn(store, 'undo', subjectSchema)
   const items = namespaced(store, CUTOFF)
+  const read = async (userId: string) => {
+    const ends = await items.read(userId)
+    const [at, id] = ends.find((end) => end.id === CUTOFF)?.value.split(' ') ?? []
+    return { at, id, ends }
+  }
   return {
     notMeLinks: { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) },
     sessionsValidAfter: {
       areKept: true,
-      async isVoid(userId, startedAt, sessionId) {
-        const ended = sessionId && digestOf(sessionId)
+      lastEnd: async (userId) => (await read(userId)).id,
+      async isVoid(userId, began) {
+        const { startedAt, lastEnd, sessionId } = typeof began === 'object' ? began : { startedAt: began }
         // Both in one read, since every page waits for it.
-        return (await items.read(userId)).some(({ id, value }) =>
-          id === CUTOFF ? !(startedAt > Number(value)) : id === ended,
-        )
+        const { at, id, ends } = await read(userId)
+        const ended = sessionId !== undefined && ends.length > 0 && digestOf(sessionId)
+        if (ended && ends.some((end) => end.id === ended)) return true
+        if (typeof began === 'object' && id !== undefined) return lastEnd !== id
+        return at !== undefined && !(startedAt > Number(at))
       },
       async endSession(userId, sessionId) {
         const expiresAt = Date.now() + RETENTION_MS
@@ -65,10 +87,11 @@ export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promis
         for (const { id } of byAge.slice(MAX_ENDED)) await items.remove(userId, id)
       },
       async set(userId) {
-        const now = Date.now()
-        await items.put(userId, { id: CUTOFF, value: String(now), expiresAt: now + RETENTION_MS })
+        const [now, id] = [Date.now(), newId()]
+        await items.put(userId, { id: CUTOFF, value: `${now} ${id}`, expiresAt: now + RETENTION_MS })
         // The sessions ended, whatever becomes of what they left.
         await onEnded?.(userId).catch(() => {})
+        return id
       },
     },
   }
@@ -79,6 +102,7 @@ export const NO_ENDINGS: Endings = {
   notMeLinks: { issue: nothing, find: nothing, redeem: nothing },
   sessionsValidAfter: {
     areKept: false,
+    lastEnd: nothing,
     isVoid: no,
     endSession: nothing,
     // Recovery and links need urls.publicUrl, so only account.secure gets here.

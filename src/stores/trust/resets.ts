@@ -15,6 +15,8 @@ const resetSchema = z.object({
   at: z.number(),
   /** The digests of the factors that ended. */
   ended: z.array(z.string()),
+  /** Whether every factor ended that the service keeps, also one that is not known yet. */
+  endsAll: z.literal(true).optional(),
   /** The digest of the bypass code, until it is used, and when it expires. */
   bypass: z.object({ digest: z.string(), until: z.number() }).optional(),
 })
@@ -25,8 +27,13 @@ type Reset = Readonly<z.output<typeof resetSchema>>
 export interface Resets {
   /** The user's open reset. */
   find(userId: string): Promise<OpenReset | undefined>
-  /** Ends factors until a new one is set up. `bypass` opens the account meanwhile. Returns the reset's id. */
-  open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<string>
+  /** Ends factors until a new one is set up. `byStaff` opens the account meanwhile, and may end all. Returns the reset's id. */
+  open(
+    userId: string,
+    kind: Reset['kind'],
+    ended: readonly Factor[],
+    byStaff?: BypassCode & { readonly endsAll: boolean },
+  ): Promise<string>
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
   redeem(userId: string, code: string): Promise<boolean>
   /** The user has set up a new factor. */
@@ -50,16 +57,19 @@ export function resetsIn(store: ItemStore): Resets {
   }
 
   return {
-    async open(userId, kind, ended, bypass) {
+    async open(userId, kind, ended, byStaff) {
       const now = Date.now()
       // What an earlier reset ended stays ended.
-      const before = (await read(userId))?.reset.ended ?? []
+      const before = (await read(userId))?.reset
       const reset: Reset = {
         id: newId(),
         kind,
         at: now,
-        ended: [...new Set([...before, ...ended.map(digestOfFactor)])],
-        ...(bypass && { bypass: { digest: digestOf(codeOf(userId, bypass.code)), until: bypass.expiresAt } }),
+        ended: [...new Set([...(before?.ended ?? []), ...ended.map(digestOfFactor)])],
+        ...((before?.endsAll || byStaff?.endsAll) && { endsAll: true }),
+        ...(byStaff && {
+          bypass: { digest: digestOf(codeOf(userId, byStaff.code)), until: byStaff.expiresAt },
+        }),
       }
       await items.put(userId, { id: ID, value: JSON.stringify(reset), expiresAt: now + RETENTION_MS })
       return reset.id
@@ -74,8 +84,11 @@ export function resetsIn(store: ItemStore): Resets {
     async find(userId) {
       const found = await read(userId)
       if (!found) return undefined
-      const { id, kind, ended } = found.reset
-      return { id, kind, hasEnded: (factor) => ended.includes(digestOfFactor(factor)) }
+      const { id, kind, ended, endsAll = false } = found.reset
+      const isKept = ({ method }: Pick<Factor, 'method'>) => method === 'app' || isKeyMethod(method)
+      const hasEnded: OpenReset['hasEnded'] = (factor) =>
+        (endsAll && isKept(factor)) || ended.includes(digestOfFactor(factor))
+      return { id, kind, endsAll, hasEnded }
     },
     async close(userId) {
       await items.remove(userId, ID)

@@ -1,11 +1,15 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
+import { ServiceError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Prepared } from '../../flows/enroll-app.js'
+import type { KeyAccount } from '../../flows/keys.js'
 import type { Settings } from '../../options/settings.js'
 import type { Contact } from '../../protocol/contact.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
+import { hasEnded } from '../../session/find-state.js'
+import { detachSession, sessionEnded } from '../../session/store.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { onlyGiven } from '../../shape.js'
 import { type BrowserSeal, browserSeal } from '../http/browser-seal.js'
@@ -67,9 +71,11 @@ export type EnrollPath = '/enroll-app' | '/keys'
 
 /** Whether the factor of a page is offered, and as strong as a pending login requires (R115). */
 export function isEnoughFactor(
-  { deps, user: { minStrength }, state }: Pick<RequestContext, 'deps' | 'user' | 'state'>,
+  { deps, user: { minStrength }, state, requirement }: RequestContext,
   path: EnrollPath,
 ): boolean {
+  // A new app replaces the app that a reset ended; beside a key, the service would have to remove it.
+  if (path === '/keys' && requirement.open && !deps.service.removeFactor) return false
   if (path === '/enroll-app' && !deps.settings.apps) return false
   const method = path === '/keys' ? 'passkey' : 'app'
   return state.stage !== 'pending' || minStrength === undefined || isAtLeast(method, minStrength)
@@ -81,12 +87,13 @@ export function enrollPathFor(context: RequestContext): EnrollPath {
 }
 
 /** Confirms a new factor. Of the sessions that an open reset let in, one at a time, none afterwards (R135). */
-export async function confirmForReset<Outcome extends { readonly outcome: string }>(
-  { deps, state, requirement }: RequestContext,
+export async function confirmFactor<Outcome extends { readonly outcome: string }>(
+  context: RequestContext,
   confirm: () => Promise<Outcome | Refused>,
 ): Promise<Outcome | Refused> {
+  const { deps, state, requirement } = context
   const { open } = requirement
-  if (!open) return confirm()
+  if (!open) return changeFactor(context, confirm)
   const { approvals, resets } = deps
   const turn = `reset:${open.id}`
   if (!(await approvals.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
@@ -95,6 +102,39 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
     return isOpen ? await confirm() : refuse({ code: 'session_ended' })
   } finally {
     await approvals.release(state.userId, turn)
+  }
+}
+
+/**
+ * Takes a factor back whose session ended before the service had it: the reset or link that ended the session did not know of it.
+ * @throws {SessionEndedError} then. @throws {ServiceError} if the service does not remove it.
+ */
+export async function takeBackIfEnded(
+  context: RequestContext,
+  takeBack: (account: KeyAccount) => Promise<void>,
+): Promise<void> {
+  const { req, deps, state, user } = context
+  if (!(await hasEnded(deps, state.record))) return
+  await takeBack({ user, contact: appContact(context) })
+  detachSession(req)
+  throw sessionEnded()
+}
+
+/** Changes a factor, at most ten times an hour (R43). What an open reset requires does not count (R153). */
+export async function changeFactor<Outcome extends { readonly outcome: string }>(
+  { deps, state, requirement }: Pick<RequestContext, 'deps' | 'state' | 'requirement'>,
+  change: () => Promise<Outcome | Refused>,
+): Promise<Outcome | Refused> {
+  if (requirement.open) return change()
+  const permit = await deps.factorChanges.permit(state.userId)
+  if (!permit.ok) return refuse({ code: 'too_many_changes', retryAfterSeconds: permit.retryAfterSeconds })
+  try {
+    const outcome = await change()
+    if (outcome.outcome === 'refused') await permit.undo()
+    return outcome
+  } catch (error) {
+    if (error instanceof ServiceError) await permit.undo()
+    throw error
   }
 }
 
@@ -113,8 +153,12 @@ export async function recordFactors(
   if (change.app !== undefined || change.keys !== undefined) await factorChanges.add(state.userId)
   if (!settings.recordedFactors) return
   const contact = appContact(context)
-  const hasEnded = (method: KeyMethod | 'app') => requirement.open?.hasEnded({ method, contact })
-  const ended = { ...(hasEnded('app') && { app: false }), ...(KEY_METHODS.some(hasEnded) && { keys: false }) }
+  const isEnded = (method: KeyMethod | 'app') => requirement.open?.hasEnded({ method, contact })
+  const ended = {
+    ...(isEnded('app') && { app: false }),
+    ...(KEY_METHODS.some(isEnded) && { keys: false }),
+    ...(requirement.open?.endsAll && { backupCodes: false }),
+  }
   const who = { user: state.user, userId: state.userId, factors: user.existing, contact }
   await factorRecord.follow(who, { ...ended, ...change })
 }

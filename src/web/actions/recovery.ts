@@ -6,6 +6,7 @@ import type { MfaUser } from '../../flows/user.js'
 import { checkShown } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
 import type { ShownMethod } from '../../protocol/factor.js'
+import { isKeyMethod } from '../../protocol/methods.js'
 import { enrollmentFor } from '../../session/known-account.js'
 import { requireNotEnded } from '../../session/log-in.js'
 import { continueLogin } from '../../session/renew.js'
@@ -23,7 +24,7 @@ import type { Verified } from './verification.js'
 export interface AccountReset {
   /** Who does it: the id of a member of your staff, at most 200 characters. It is part of the event `account_reset`. */
   readonly by: string
-  /** Who approved it, if that is another person. */
+  /** Who approved it, as you say yourself. `requestReset` and `approveReset` prove it instead, so this is a warning. */
   readonly approvedBy?: string | undefined
   /** Why, in at most 500 characters. It is part of the event, so it must not contain a code or a contact. */
   readonly reason: string
@@ -34,59 +35,124 @@ export interface AccountReset {
 const MAX_NAME_LENGTH = 200
 const MAX_REASON_LENGTH = 500
 
+/** A reset, and the function of `account` that was called. */
+interface OrderedReset {
+  readonly name?: 'reset' | 'requestReset'
+  readonly user: Express.User
+  readonly order: AccountReset
+}
+
+/** Checks the order of a reset before anything ends. @throws {TypeError} for an invalid one */
+export async function checkReset(
+  deps: RouteDeps,
+  recovery: AccountRecovery | undefined,
+  { name = 'reset', user, order }: OrderedReset,
+) {
+  const { settings } = deps
+  if (!recovery || !settings.recovery) {
+    throw new TypeError(
+      `account.${name} needs the option recovery, for its store and its notices. Give recovery.`,
+    )
+  }
+  const by = textIn(name, order, 'by', MAX_NAME_LENGTH)
+  const reason = textIn(name, order, 'reason', MAX_REASON_LENGTH)
+  const { factors: chosen } = order
+  const userId = userIdOf(user, settings)
+  // Also those that an earlier reset ended: their contacts are notified again.
+  const read = () => readAccount(user, userId, { ...deps, resets: NO_RESETS })
+  const { existing } = await read()
+  const unknown = chosen?.find((id) => !existing.some((factor) => factor.id === id))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `account.${name}: the user has no factor with the id ${unknown}, and nothing was reset. Give ids of factors that the option factors returns.`,
+    )
+  }
+  const left = existing.filter(({ id }) => chosen && !chosen.includes(id))
+  if (
+    !deps.service.removeFactor &&
+    settings.login.noDowngrade &&
+    left.some(({ method }) => isKeyMethod(method))
+  ) {
+    throw new HostError(
+      'ERR_MFA_RESET_SERVICE',
+      `account.${name}: the MFA service has no function removeFactor, so the user could set up an authenticator app only, which login.noDowngrade does not accept beside a key, and nothing was reset. Implement removeFactor, or reset all factors.`,
+    )
+  }
+  return {
+    recovery,
+    rules: settings.recovery,
+    requests: recovery.resetRequests,
+    by,
+    reason,
+    chosen,
+    userId,
+    read,
+  }
+}
+
 /** Resets the account of a user for the host's staff. @throws {TypeError} for an invalid order, {HostError} without two people. */
 export async function resetAccount(
   deps: RouteDeps,
   recovery: AccountRecovery | undefined,
-  { user, order }: { readonly user: Express.User; readonly order: AccountReset },
+  { isProven = false, ...ordered }: OrderedReset & { readonly isProven?: boolean },
 ): Promise<BypassCode> {
-  const { settings } = deps
-  if (!recovery || !settings.recovery) {
-    throw new TypeError(
-      'account.reset needs the option recovery, for its store and its notices. Give recovery.',
-    )
-  }
-  const by = textIn(order, 'by', MAX_NAME_LENGTH)
-  const reason = textIn(order, 'reason', MAX_REASON_LENGTH)
-  const approvedBy = order.approvedBy === undefined ? undefined : textIn(order, 'approvedBy', MAX_NAME_LENGTH)
-  if (settings.recovery.requireTwoApprovers && (!approvedBy || isSame(by, approvedBy))) {
+  const { settings, diagnostics } = deps
+  const { user, order } = ordered
+  const checked = await checkReset(deps, recovery, ordered)
+  const { by, reason, chosen, userId, read } = checked
+  const approvedBy =
+    order.approvedBy === undefined ? undefined : textIn('reset', order, 'approvedBy', MAX_NAME_LENGTH)
+  if (!isProven && checked.rules.requireTwoApprovers && (!approvedBy || isSame(by, approvedBy))) {
     throw new HostError(
       'ERR_MFA_RESET_APPROVAL',
-      'account.reset needs two different people, and nothing was reset. Give by and approvedBy, or leave recovery.requireTwoApprovers at false.',
+      'account.reset needs two different people, and nothing was reset. Call account.requestReset and account.approveReset in their sessions, or leave recovery.requireTwoApprovers at false.',
     )
   }
-  // Also those that an earlier reset ended: their contacts are notified again.
-  const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: NO_RESETS })
-  const factors = account.existing
-  const chosen = order.factors ?? factors.map(({ id }) => id)
-  const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
-  if (unknown !== undefined) {
-    throw new TypeError(
-      `account.reset: the user has no factor with the id ${unknown}, and nothing was reset. Give ids of factors that the option factors returns.`,
-    )
-  }
-  const ended = factors.filter(({ id }) => chosen.includes(id))
-  const contacts = contactsOf(settings, user, factors)
-  return recovery.reset(account, ended, {
+  if (approvedBy && !isProven) diagnostics.warn('MFA_WARN_APPROVED_BY')
+  // Read after the end of all sessions: what one of them confirmed until then is listed, what it confirms later is taken back.
+  await deps.sessionsValidAfter.set(userId)
+  const account = await read()
+  const ended = account.existing.filter(({ id }) => !chosen || chosen.includes(id))
+  const contacts = contactsOf(settings, user, account.existing)
+  return checked.recovery.reset(account, ended, {
     by,
     ...(approvedBy && { approvedBy }),
     reason,
+    endsAll: !chosen,
     contacts,
     locales: [],
   })
 }
 
-function textIn(order: AccountReset, name: 'by' | 'approvedBy' | 'reason', maxLength: number): string {
+function textIn(
+  called: string,
+  order: AccountReset,
+  name: 'by' | 'approvedBy' | 'reason',
+  maxLength: number,
+): string {
   const value: unknown = order[name]
   if (typeof value === 'string' && value.trim() !== '' && value.length <= maxLength) return value.trim()
   throw new TypeError(
-    `account.reset: ${name} must be text of 1 to ${maxLength} characters, and nothing was reset.`,
+    `account.${called}: ${name} must be text of 1 to ${maxLength} characters, and nothing was reset.`,
   )
 }
 
-/** Two spellings of one name are one person. */
+/** Latin letters, each with letters and digits that look like it (Unicode Technical Standard 39). */
+const LOOK_ALIKES =
+  'aаαɑ bьƅ cсϲ dԁ eеєҽ fƒ gɡց hһհ iіιıӏ jјϳ kкκ l1ⅼ| mм nпηո o0оοօσ pрρ qԛգ rг sѕꜱ tтτ uυսц vѵν wԝωա xхχ yуγү zᴢ'
+const LATIN = new Map(
+  LOOK_ALIKES.split(' ').flatMap(([latin = '', ...rest]) => rest.map((one) => [one, latin])),
+)
+
+/** Two spellings of one name are one person, also if letters only look alike or cannot be seen. */
 function isSame(one: string, other: string): boolean {
-  const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase()
+  const folded = (name: string) => {
+    const letters = name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[\p{M}\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
+    return [...letters].map((letter) => LATIN.get(letter) ?? letter).join('')
+  }
   return folded(one) === folded(other)
 }
 

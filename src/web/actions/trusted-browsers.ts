@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { Deps } from '../../flows/deps.js'
 import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
+import type { MfaRecord } from '../../session/record.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
 import {
   browserName,
@@ -22,7 +23,7 @@ export interface Browsers extends TrustedBrowsers {
   /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
   /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
-  remember(exchange: BrowserExchange, owner: TrustOwner, startedAt: number): Promise<string | undefined>
+  remember(exchange: BrowserExchange, owner: TrustOwner, record: MfaRecord): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
   list(exchange: BrowserExchange, owner: TrustOwner): Promise<readonly (Device & { current: boolean })[]>
   /** Revokes one device, and returns whether it existed. */
@@ -87,7 +88,7 @@ export function browsersWith(
       (!account || factors === factorsDigest(account.factors)) &&
       devices.holds(ownerWith(user, userId, factors), device),
 
-    async remember(exchange, account, startedAt) {
+    async remember(exchange, account, record) {
       const { req } = exchange
       try {
         if (!isAllowed(req, account.user)) return undefined
@@ -98,7 +99,7 @@ export function browsersWith(
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browser, theirs)
         // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
-        if (await sessionsValidAfter.isVoid(account.userId, startedAt)) {
+        if (await sessionsValidAfter.isVoid(account.userId, record)) {
           await devices.revoke(account.userId, entry.id)
           return undefined
         }

@@ -29,8 +29,8 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
   check(): Promise<Accepted | Refused>
   /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
   readonly approval: string
-  /** Called once for each approval, even if no session follows from it. */
-  onApproved(accepted: Accepted): Promise<void>
+  /** Called once for each approval, even if no session follows from it. Returns the end of all other sessions that it caused, if any. */
+  onApproved(accepted: Accepted): Promise<string | undefined>
   /** Called when the session is verified or stays pending as `ending` says, or the request is approved. */
   onVerified?(accepted: Accepted, ending: Ending): void
   /** Whether a new authenticator app or key is confirmed. */
@@ -68,21 +68,21 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, shared, state, requirement } = context
+  const { req, deps, shared, state } = context
   const checked = await checkedBy(context, steps)
   if (checked.outcome === 'refused') return checked
   const { method, shown, amr, backupCodesLeft } = checked
   const ending = steps.endsAs(shown)
-  const device = await releaseOnError(context, steps.approval, async () => {
-    await steps.onApproved(checked)
-    return steps.trustBrowser ? trustBrowser(context, method) : undefined
-  })
+  const { lastEnd, device } = await releaseOnError(context, steps.approval, async () => ({
+    lastEnd: await steps.onApproved(checked),
+    device: steps.trustBrowser ? await trustBrowser(context, method) : undefined,
+  }))
   const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: nextAfter(context) }
   const pending: PendingVerification = {
     userId: state.userId,
     shown,
     amr,
-    record: steps.enrolls && requirement.open ? startedNow(state.record) : state.record,
+    record: lastEnd ? { ...state.record, lastEnd } : state.record,
     keepReturnTo: ending === 'passport',
     ...(backupCodesLeft !== undefined && {
       backupCodes: { left: backupCodesLeft, next: nextAfter(context) },
@@ -192,6 +192,7 @@ export async function verifyFactor(
         )
       }
       if (isStrongest(user, shown)) await deps.recoveries.cancel(user.userId, 'strong_factor')
+      return undefined
     },
   }
   if (asked) return completeApproval(context, asked, checks, finish)
@@ -282,7 +283,7 @@ async function trustBrowser(
   const required = factorChange(user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const owner = { user: state.user, userId: state.userId, factors: user.factors }
-  return deps.browsers.remember({ req, shared }, owner, state.record.startedAt)
+  return deps.browsers.remember({ req, shared }, owner, state.record)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */
@@ -292,11 +293,6 @@ function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup
   if (user.withheld.length > 0) return false
   const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')
   return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req, deps.settings)
-}
-
-/** Setting up the factor that a reset waited for ends every session that started before this millisecond, but not this one. */
-function startedNow(record: MfaRecord): MfaRecord {
-  return { ...record, startedAt: Date.now() + 1 }
 }
 
 /** Where the user goes next. */

@@ -35,50 +35,62 @@ export interface ActingAccount<User> {
 
 const MAX_REASON = 500
 
-export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
-  const stateOf = async (req: Request) => {
-    const shared = requestState<RouteDeps>(req)
-    const at = { req, deps: gateOf({ req, shared }, deps), shared }
-    const state = await askedStateOf(at)
-    if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
-    if (namesOtherUser(at, state)) {
-      throw actingError('The request names another user than its session, so nothing was changed.')
-    }
-    return { at, state }
+/** The session of a request, in which a user is signed in. @throws {SessionEndedError} */
+async function signedInState(deps: RouteDeps, req: Request) {
+  const shared = requestState<RouteDeps>(req)
+  const at = { req, deps: gateOf({ req, shared }, deps), shared }
+  const state = await askedStateOf(at)
+  if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
+  if (namesOtherUser(at, state)) {
+    throw actingError('The request names another user than its session, so nothing was changed.')
   }
+  return { at, state }
+}
 
+/** The session of a member of staff who has just shown what a function of `account` requires. @throws {HostError | SessionEndedError} */
+export async function staffOf(
+  deps: RouteDeps,
+  req: Request,
+  name: string,
+  requireMfa: ActingOrder['requireMfa'],
+) {
+  const { at, state } = await signedInState(deps, req)
+  const { userId, record } = state
+  if (record.acting) {
+    throw actingError(
+      `account.${name} was called in a session that acts for someone. Call account.stopActing first.`,
+    )
+  }
+  const { user } = await requestContext(at, state)
+  const rule = requireMfa ? readRule(requireMfa) : factorChange(user)
+  // What is left of an account without factors proves nothing about who acts.
+  const hasFactor = requireMfa !== undefined || user.existing.length > 0
+  if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {
+    throw actingError(
+      `account.${name} needs a recent second factor of the member of staff, and nothing was changed. Put mfa.requireStrongest() before the route, or mfa.requireMfa() with the rule that you give to ${name}.`,
+    )
+  }
+  return { at, userId, state: { ...state, record } }
+}
+
+export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
   return {
     async actAs(req, customer, { reason, requireMfa }) {
-      const { at, state } = await stateOf(req)
       if (typeof reason !== 'string' || reason === '' || reason.length > MAX_REASON) {
         throw new TypeError(
           `account.actAs: reason must be text of 1 to ${MAX_REASON} characters, and nothing was changed.`,
         )
       }
-      const { userId: actor, record } = state
-      if (record.acting) {
-        throw actingError(
-          'account.actAs was called in a session that acts for someone. Call account.stopActing first.',
-        )
-      }
+      const { at, userId: actor, state } = await staffOf(deps, req, 'actAs', requireMfa)
       const userId = userIdOf(customer, deps.settings)
       if (userId === actor) {
         throw actingError('account.actAs was called for the signed-in user. Pass the user to act for.')
       }
-      const { user } = await requestContext(at, state)
-      const rule = requireMfa ? readRule(requireMfa) : factorChange(user)
-      // What is left of an account without factors proves nothing about who acts.
-      const hasFactor = requireMfa !== undefined || user.existing.length > 0
-      if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {
-        throw actingError(
-          'account.actAs needs a recent second factor of the member of staff, and nothing was changed. Put mfa.requireStrongest() before the route, or mfa.requireMfa() with the rule that you give to actAs.',
-        )
-      }
-      await beginActing(at, { ...state, record }, customer, reason)
+      await beginActing(at, state, customer, reason)
       deps.emit({ type: 'acting_started', userId, actor, reason })
     },
     async stopActing(req) {
-      const { at, state } = await stateOf(req)
+      const { at, state } = await signedInState(deps, req)
       const { userId, record } = state
       const { acting } = record
       if (!acting)

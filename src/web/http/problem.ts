@@ -49,6 +49,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
   locked: [429, 'The account is locked for a while after too many wrong codes.'],
   resend_too_soon: [429, 'The last code was sent a moment ago; wait before requesting another.'],
   too_many_messages: [429, 'Too many messages were sent to this account.'],
+  too_many_changes: [429, 'The factors of this account were changed too often in the last hour.'],
   unknown_factor: [404, 'The account has no such factor.'],
   factor_disabled: [403, 'The factor is disabled after too many wrong codes; set it up again.'],
   method_off: [403, 'The app or its MFA service does not offer this method.'],

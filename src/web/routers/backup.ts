@@ -9,6 +9,7 @@ import {
 } from '../../flows/backup.js'
 import { backupTarget } from '../../flows/backup-target.js'
 import { type Refused, refuse, serviceVerb } from '../../flows/deps.js'
+import { removeEndedFactor } from '../../flows/keys.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { refusalWithoutFactor } from '../../flows/user.js'
@@ -17,7 +18,7 @@ import { maskForOwner } from '../../protocol/masked-contact.js'
 import { storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
-import { recordFactors } from '../actions/enrollment.js'
+import { changeFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import type { backupCreatedAnswer, backupSavedAnswer, backupSentAnswer } from '../http/answers.js'
 import { browserSeal } from '../http/browser-seal.js'
@@ -64,8 +65,9 @@ async function send(context: RouteContext): Promise<BackupSent | Refused> {
   const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return refuse(refusal)
-  const outcome = await sendBackupCodes(deps, user, state.record)
+  const outcome = await changeFactor(context, () => sendBackupCodes(deps, user, state.record))
   if (outcome.outcome === 'sent') {
+    await takeBackIfEnded(context, (account) => removeEndedFactor(deps, account, 'backup'))
     const method = backupTarget(user)?.method
     await notify(context, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
     await recordFactors(context, { backupCodes: true })
@@ -114,8 +116,9 @@ async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return refuse(refusal)
-  const outcome = await createBackupCodes(deps, user, state.record)
+  const outcome = await changeFactor(context, () => createBackupCodes(deps, user, state.record))
   if (outcome.outcome === 'created') {
+    await takeBackIfEnded(context, (account) => removeEndedFactor(deps, account, 'backup'))
     await notify(context, { type: 'backup_codes_shown' })
     await recordFactors(context, { backupCodes: true })
   }

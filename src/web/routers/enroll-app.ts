@@ -10,6 +10,7 @@ import {
   type Prepared,
   prepareApp,
 } from '../../flows/enroll-app.js'
+import { removeEndedFactor } from '../../flows/keys.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
 import type { ViewOf } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
@@ -19,11 +20,12 @@ import { storeRecord } from '../../session/store.js'
 import type { RouteDeps } from '../actions/context.js'
 import {
   appContact,
-  confirmForReset,
+  confirmFactor,
   forgetEnrollment,
   openEnrollment,
   recordFactors,
   sealEnrollment,
+  takeBackIfEnded,
 } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
@@ -106,10 +108,10 @@ async function prepare(context: RouteContext): Promise<Prepared | Refused> {
 
 /** What this browser was shown in this session, so that a second press leaves the first QR code valid. A wrong code ends it. */
 async function shownAlready(context: RouteContext): Promise<Prepared | undefined> {
-  const { req, html, state } = context
+  const { req, deps, html, state } = context
   const { enrollment, refused } = state.record
   if (!html || !enrollment || refused || isExpired(enrollment)) return undefined
-  const shown = openEnrollment(req, enrollment.sealed, enrollment.id)
+  const shown = openEnrollment(req, enrollment.sealed, { id: enrollment.id, settings: deps.settings })
   if (!(shown.uri ?? shown.qr) || (await isExhausted(context, enrollment.id))) return undefined
   return { outcome: 'prepared', enrollment, qr: '', ...shown }
 }
@@ -140,7 +142,7 @@ async function confirm(context: RouteContext): Promise<void> {
   const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
   if (refusal) return sendRefusal(context, refusal)
   const contact = appContact(context)
-  const outcome = await confirmForReset(context, () =>
+  const outcome = await confirmFactor(context, () =>
     completeVerification(context, {
       check: () => confirmApp(deps, user, state.record, contact, body.fields.code),
       approval: enrollment?.id ?? '',
@@ -174,15 +176,17 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
   return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
 }
 
-/** Reports the new app to the host, and notifies the user. */
-async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
+/** Reports the new app to the host, and notifies the user. Returns the end of the other sessions that it caused, if any. */
+async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<string | undefined> {
   const { deps, user, requirement } = context
+  await takeBackIfEnded(context, (account) => removeEndedFactor(deps, account, 'app'))
   await appEnrolled(deps, user, contact)
   await forgetEndedFactors(context)
-  await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
+  const lastEnd = await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
   await notify(context, { type: 'factor_added', method: 'app', ...(to && { to }) })
+  return lastEnd
 }
 
 /** @throws {HostError} when another user's app under this contact would be replaced (R98). */

@@ -43,7 +43,9 @@ export async function enrollmentRefusal(
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   if (!isEnoughFactor(context, path)) {
-    if (await offersKeys(context)) return { code: 'enrollment_required' }
+    const isOtherEnough =
+      path === '/keys' ? isEnoughFactor(context, '/enroll-app') : await offersKeys(context)
+    if (isOtherEnough) return { code: 'enrollment_required' }
     return { code: context.deps.settings.apps ? 'stronger_factor_unavailable' : 'method_off' }
   }
   return context.requirement.requires === 'enrollment'

@@ -18,7 +18,11 @@ const NO_KEY = `The inbox asks for its key. Open the address that the app logs a
  * `GET /inbox`: the messages with their codes, in development, for requests with the key that only the terminal shows (R145). Where a
  * request seems to come from says nothing: behind a proxy, every request comes from this machine.
  */
-export function addInboxRoutes(router: Router, { settings: { users } }: RouteDeps, { inbox }: RouteParts): void {
+export function addInboxRoutes(
+  router: Router,
+  { settings: { users } }: RouteDeps,
+  { inbox }: RouteParts,
+): void {
   if (!inbox) return
   router.get('/inbox', function mfaInbox(req, res, next) {
     setSecurityHeaders(res)

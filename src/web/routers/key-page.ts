@@ -1,10 +1,10 @@
 import type * as z from 'zod'
-import { type KeyAccount, removeEndedApp, removeEndedKeys } from '../../flows/keys.js'
+import { type KeyAccount, removeEndedFactor, removeEndedKeys } from '../../flows/keys.js'
 import type { KeyView } from '../../pages/view.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { iso } from '../../time.js'
-import { appContact } from '../actions/enrollment.js'
+import { appContact, isEnoughFactor } from '../actions/enrollment.js'
 import type { keysAnswer } from '../http/answers.js'
 import type { RouteContext } from './context.js'
 
@@ -16,7 +16,7 @@ export function keyAccount(context: RouteContext): KeyAccount {
 /** Whether the user can add security keys or passkeys, as the service says. */
 export async function offersKeys(context: RouteContext): Promise<boolean> {
   const { enrolledFactors, keys } = context.deps
-  if (!keys.areOffered) return false
+  if (!keys.areOffered || !isEnoughFactor(context, '/keys')) return false
   const { user, contact } = keyAccount(context)
   return (await enrolledFactors.of(user.userId, contact))?.keys !== undefined
 }
@@ -33,9 +33,10 @@ export async function forgetEndedFactors(context: RouteContext, added?: Key): Pr
   if (!open) return
   const account = keyAccount(context)
   const hasEnded = (method: Key['method'] | 'app') => open.hasEnded({ method, contact: account.contact })
-  if (added && hasEnded('app')) await removeEndedApp(deps, account)
+  if (open.endsAll) await removeEndedFactor(deps, account, 'backup')
+  if (added && hasEnded('app')) await removeEndedFactor(deps, account, 'app')
   if (!KEY_METHODS.some(hasEnded)) return
-  await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
+  await removeEndedKeys(deps, account, ({ id, method }) => id !== added?.id && hasEnded(method))
 }
 
 /** Warns the operator if the browser will refuse keys on this page. */

@@ -10,6 +10,7 @@ import {
   prepareKey,
   type RegisteredKey,
   registerKey,
+  removeEndedKeys,
   renameKey,
 } from '../../flows/keys.js'
 import type { Refusal } from '../../flows/refusal.js'
@@ -20,7 +21,7 @@ import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { requireCurrent, sessionEnded, storeIfCurrent, storeRecord } from '../../session/store.js'
 import type { RouteDeps } from '../actions/context.js'
-import { confirmForReset, recordFactors } from '../actions/enrollment.js'
+import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import type { keyAddedAnswer, keyOptionsAnswer, keyRenamedAnswer, keysAnswer } from '../http/answers.js'
@@ -68,7 +69,9 @@ async function showKeys(context: RouteContext): Promise<void> {
   if (step !== 'none' && step !== 'enrollment') {
     return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
   }
-  if (requirement.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
+  if (requirement.open && (!html || !isEnoughFactor(context, PAGE))) {
+    return sendRefusal(context, { code: 'enrollment_required' })
+  }
   const account = keyAccount(context)
   const listed = await deps.admission.admit(() => listKeys(deps, account))
   await requireCurrent(req, state.record)
@@ -153,14 +156,14 @@ async function add(context: RouteContext): Promise<void> {
   const refusal = await enrollmentRefusal(context, PAGE, sinceMs)
   if (refusal) return sendRefusal(context, refusal)
   let added: Key | undefined
-  const outcome = await confirmForReset(context, () =>
+  const outcome = await confirmFactor(context, () =>
     completeVerification<RegisteredKey>(context, {
       check: () => registerKey(deps, account, keyRegistration, body.fields),
       approval: keyRegistration?.id ?? '',
       // The key is valid from now on, even if no session follows.
       async onApproved({ key }) {
         added = key
-        await keyWasAdded(context, key)
+        return keyWasAdded(context, key)
       },
       enrolls: true,
       endsAs: () => 'log-in',
@@ -180,7 +183,7 @@ async function addUnprompted(
   const { req, res, deps, state, html } = context
   const refusal = conditionalKeyRefusal(context, sinceMs)
   if (refusal) return sendRefusal(context, refusal, { page: PAGE })
-  const outcome = await deps.admission.admit(register)
+  const outcome = await confirmFactor(context, () => deps.admission.admit(register))
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   await keyWasAdded(context, outcome.key)
   const { keyRegistration: _used, keyOffer, ...record } = state.record
@@ -194,14 +197,16 @@ async function addUnprompted(
 }
 
 /** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
-async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
+async function keyWasAdded(context: RouteContext, key: Key): Promise<string | undefined> {
   const { req, res, deps, user, requirement } = context
+  await takeBackIfEnded(context, (account) => removeEndedKeys(deps, account, ({ id }) => id === key.id))
   rememberUsedFactor(req, res, key.method, deps.settings)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
-  await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
+  const lastEnd = await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { keys: true })
   await notify(context, { type: 'factor_added', method: key.method, keyName: key.name })
+  return lastEnd
 }
 
 async function rename(

@@ -169,9 +169,9 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   if (refusal) return refuse(context, refusal)
   const ended = factorsToEnd(user.existing, shownLately(state.record))
   const account = { user: state.user, userId: state.userId }
-  const reset = await recovery.complete(account, pending, ended)
-  if (reset === undefined) return refuse(context, { code: 'no_recovery' })
-  await continueLogin(context, state, { mustEnroll: reset })
+  const completed = await recovery.complete(account, pending, ended)
+  if (!completed) return refuse(context, { code: 'no_recovery' })
+  await continueLogin(context, state, completed)
   const next = `${deps.settings.urls.path}/enroll-app`
   if (html) return res.redirect(303, next)
   res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)

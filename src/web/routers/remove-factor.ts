@@ -15,7 +15,7 @@ import { requireCurrent, storeRecord } from '../../session/store.js'
 import { isListedByHost } from '../../session/user-factors.js'
 import type { RouteDeps } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
-import { recordFactors } from '../actions/enrollment.js'
+import { changeFactor, recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import type { removedAnswer } from '../http/answers.js'
 import { removeKeyBody } from '../http/bodies.js'
@@ -79,7 +79,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
   const { req, deps, state, user } = context
   const refusal = await refusalFor(context, factor)
   if (refusal) return { outcome: 'refused', refusal }
-  const outcome = await removeFactor(deps, user, factor)
+  const outcome = await changeFactor(context, () => removeFactor(deps, user, factor))
   if (outcome.outcome === 'refused') return outcome
   const { weakApp, ...record } = state.record
   if (factor === 'app' && weakApp) await storeRecord(req, record)
@@ -164,7 +164,7 @@ async function removeSelectedKey(
   if (user.existing.length === 0) return refuse({ code: 'unknown_key' })
   const refusal = await factorChangeRefusal(context, '/keys')
   if (refusal) return refuse(refusal)
-  const outcome = await removeKey(deps, keyAccount(context), id)
+  const outcome = await changeFactor(context, () => removeKey(deps, keyAccount(context), id))
   if (outcome.outcome === 'refused') return outcome
   const { method, name } = outcome.key
   await notify(context, { type: 'factor_removed', method, keyName: name })
