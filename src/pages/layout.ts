@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { DetailLine } from '../protocol/details.js'
 import type { Strength } from '../protocol/factor.js'
 import { languageKey, memoized } from '../protocol/language.js'
+import type { KeyMethod } from '../protocol/methods.js'
 import { countdown } from './delivery-line.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
@@ -186,6 +188,18 @@ const nameOf = memoized((tag: string) => {
   const [first = ''] = name
   return first.toLocaleUpperCase(tag) + name.slice(first.length)
 })
+
+/** The line in which a user is shown a change of the sign-in options to approve. */
+export function changeLine(
+  preferredLanguages: readonly string[],
+  change: 'app' | KeyMethod | 'backup_codes',
+  languages: Languages,
+): DetailLine {
+  const { words } = textFor(preferredLanguages, languages)
+  const { overview, keys, approval } = words
+  const value = change === 'app' || change === 'backup_codes' ? approval.change[change] : keys.add[change]
+  return { label: overview.title, value }
+}
 
 /** Plain text for the host's pages: a day (UTC) to set up a second factor by, or an app to set up again. */
 export function hostBanner(

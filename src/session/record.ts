@@ -107,6 +107,9 @@ const evidence = z.object({
   mayEnroll: z.boolean().optional(),
 })
 
+/** What the user approved the change with, if an approval was needed. */
+const approvedBy = z.enum(SHOWN_METHODS).optional()
+
 /** What is under way in a session besides its stage, as it is stored. */
 export const activitySchema = z.object({
   /** The return address: a path on this site. */
@@ -119,11 +122,18 @@ export const activitySchema = z.object({
       startedAt: time,
       /** QR code and key, encrypted under a key that only the browser has. */
       sealed: z.string().optional(),
+      approvedBy,
     })
     .optional(),
-  /** A security key or passkey that the browser creates; `conditional`: without a prompt. */
+  /** A security key or passkey that the browser creates; `conditional`: without a prompt. `offered`: after a sign-in. */
   keyRegistration: z
-    .object({ id: z.string(), startedAt: time, mediation: z.enum(KEY_MEDIATIONS).optional() })
+    .object({
+      id: z.string(),
+      startedAt: time,
+      mediation: z.enum(KEY_MEDIATIONS).optional(),
+      offered: z.literal(true).optional(),
+      approvedBy,
+    })
     .optional(),
   /** A passkey is offered; `next`: the address after it. `tried`: the browser was asked without a prompt. */
   keyOffer: z.object({ next: z.string(), tried: z.literal(true).optional() }).optional(),

@@ -78,7 +78,11 @@ describe('a factor that is set up in another process (R133)', () => {
       return agent
     }
     const intruder = await signInBySms(there)
-    await addApp(await signInBySms(here))
+    const owner = await signInBySms(here)
+    await addApp(owner, async (factor, approval) => {
+      await owner.post('/mfa/challenge').send({ factor, approval }).expect(200)
+      return { code: await gateway.newestCode('+447700900102') }
+    })
     const { body } = await intruder.post('/mfa/enroll-app').expect(401)
     expect(body).toMatchObject({ code: 'step_up_required', factors: [{ method: 'app' }] })
   })

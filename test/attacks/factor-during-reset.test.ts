@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryStore } from 'express-session'
+import type { Test } from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMfa, type MfaService } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit, softwareAuthenticator } from '../../src/testing/index.js'
 import { totpCode } from '../../src/testing/service.js'
+import { sendApproved } from '../kit/approved-change.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
 import { host, jsonAgent, type TestUser } from '../kit/host.js'
@@ -118,24 +120,43 @@ type Confirm = (
   until: () => Promise<unknown>,
 ) => Promise<number>
 
+/** The passkeys, and the secrets of apps, that were set up in a browser. */
+const owned = new WeakMap<object, ReturnType<typeof softwareAuthenticator>>()
+const secrets = new WeakMap<object, string>()
+
+/** Sends what adds a factor, and approves it by a code to the mailbox, the app or the passkey of this browser. */
+const approved = ({ newestCode }: Processes, agent: Agent, send: () => Test) =>
+  sendApproved(agent, send, async (factor, approval) => {
+    // The first step of the app was used by its confirmation, and the next one is accepted, too.
+    if (factor === 'app') return { code: totpCode(secrets.get(agent) ?? '', Date.now() + 30_000), factor }
+    const { body } = await agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
+    if (factor === 'email') return { code: await newestCode() }
+    return { response: owned.get(agent)?.get(body.publicKey, { origin: 'https://vault.example' }), factor }
+  })
+
 /** Prepares an app, or a passkey, and returns what confirms it. */
-const FACTORS: Readonly<Record<'app' | 'passkey', (agent: Agent) => Promise<Confirm>>> = {
-  async app(agent) {
-    const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
-    return async (hold, until) => {
-      hold(until)
-      return (await agent.post('/mfa/enroll-app/confirm').send({ code: totpCode(body.secret) })).status
-    }
-  },
-  async passkey(agent) {
-    const { body } = await agent.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
-    const response = softwareAuthenticator().create(body.publicKey, { origin: 'https://vault.example' })
-    return async (hold, until) => {
-      hold(until)
-      return (await agent.post('/mfa/keys').send({ method: 'passkey', response })).status
-    }
-  },
-}
+const FACTORS: Readonly<Record<'app' | 'passkey', (agent: Agent, processes: Processes) => Promise<Confirm>>> =
+  {
+    async app(agent, processes) {
+      const { body } = await approved(processes, agent, () => agent.post('/mfa/enroll-app').send({}))
+      secrets.set(agent, body.secret)
+      return async (hold, until) => {
+        hold(until)
+        return (await agent.post('/mfa/enroll-app/confirm').send({ code: totpCode(body.secret) })).status
+      }
+    },
+    async passkey(agent, processes) {
+      const options = () => agent.post('/mfa/keys/options').send({ method: 'passkey' })
+      const { body } = await approved(processes, agent, options)
+      const device = softwareAuthenticator()
+      owned.set(agent, device)
+      const response = device.create(body.publicKey, { origin: 'https://vault.example' })
+      return async (hold, until) => {
+        hold(until)
+        return (await agent.post('/mfa/keys').send({ method: 'passkey', response })).status
+      }
+    },
+  }
 
 const reset = ({ there, ...rest }: Processes, factors?: readonly string[]) =>
   createMfa(there.mfa).account.reset(bobOf({ there, ...rest }), {
@@ -149,7 +170,7 @@ async function finish(processes: Processes, code: string, other: 'app' | 'passke
   const owner = jsonAgent(processes.there.app)
   await login(owner, 'bob').expect(200)
   await verify(owner, code, { factor: 'bypass' }).expect(200)
-  const confirm = await FACTORS[other](owner)
+  const confirm = await FACTORS[other](owner, processes)
   expect(
     await confirm(
       () => {},
@@ -180,7 +201,7 @@ describe.each([
   (_name, open) => {
     it.each(KINDS)('is taken back when the reset came before the answer: %s', async (kind, other) => {
       const processes = open()
-      const confirm = await FACTORS[kind](await signedIn(processes))
+      const confirm = await FACTORS[kind](await signedIn(processes), processes)
       let code = ''
       const status = await confirm(processes.hold, async () => {
         code = (await reset(processes)).code
@@ -195,7 +216,7 @@ describe.each([
       async (ms) => {
         for (const [kind, other] of KINDS) {
           const processes = open()
-          const confirm = await FACTORS[kind](await signedIn(processes))
+          const confirm = await FACTORS[kind](await signedIn(processes), processes)
           const confirming = confirm(
             () => {},
             async () => {},
@@ -211,7 +232,7 @@ describe.each([
 
     it.each(KINDS)('is taken back where only other factors were reset: %s', async (kind, other) => {
       const processes = open()
-      const confirm = await FACTORS[kind](await signedIn(processes))
+      const confirm = await FACTORS[kind](await signedIn(processes), processes)
       let code = ''
       const status = await confirm(processes.hold, async () => {
         code = (await reset(processes, ['email'])).code
@@ -227,12 +248,12 @@ describe.each([
         const processes = open()
         const owner = await signedIn(processes)
         expect(
-          await (await FACTORS[other](owner))(
+          await (await FACTORS[other](owner, processes))(
             () => {},
             async () => {},
           ),
         ).toBe(200)
-        const confirm = await FACTORS[kind](owner)
+        const confirm = await FACTORS[kind](owner, processes)
         const { account } = createMfa(processes.there.mfa)
         const status = await confirm(processes.hold, () => account.secure(bobOf(processes)))
         expect(status).toBe(401)
@@ -245,7 +266,7 @@ describe.each([
       const processes = open()
       clock.move(30 * SECOND)
       const intruder = await signedIn(processes)
-      const prepared = await FACTORS.app(intruder)
+      const prepared = await FACTORS.app(intruder, processes)
       clock.move(-30 * SECOND)
       await reset(processes)
       expect(
@@ -263,11 +284,11 @@ describe('a reset of all factors (R95)', () => {
   it('removes, at its close, every app, key and backup code but the new one', async () => {
     const processes = overHttp()
     const intruder = await signedIn(processes)
-    await (await FACTORS.app(intruder))(
+    await (await FACTORS.app(intruder, processes))(
       () => {},
       async () => {},
     )
-    const { body } = await intruder.post('/mfa/backup/codes').send({}).expect(200)
+    const { body } = await approved(processes, intruder, () => intruder.post('/mfa/backup/codes').send({}))
     const { code } = await reset(processes)
     const owner = await finish(processes, code, 'passkey')
     expect(await offered(processes)).toEqual(['passkey'])

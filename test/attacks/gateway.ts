@@ -5,6 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { totpCode } from '../../src/testing/service.js'
 import type { Behaviour } from '../client/hostile-service.js'
+import { type Approve, sendApproved } from '../kit/approved-change.js'
 import { ownStore } from '../kit/counters.js'
 import { type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
@@ -129,13 +130,17 @@ export async function enrollApp({ app }: Pick<HostProcess, 'app'>, name: string)
 }
 
 /** The user of this browser sets up an authenticator app. */
-export async function addApp(agent: ReturnType<typeof jsonAgent>) {
-  const { body } = await agent.post('/mfa/enroll-app').expect(200)
+export async function addApp(agent: ReturnType<typeof jsonAgent>, approve: Approve = noFactor) {
+  const { body } = await sendApproved(agent, () => agent.post('/mfa/enroll-app'), approve)
   await agent
     .post('/mfa/enroll-app/confirm')
     .send({ code: totpCode(body.secret) })
     .expect(200)
   return agent
+}
+
+async function noFactor(factor: string): Promise<never> {
+  throw new Error(`the app had to be approved by ${factor}`)
 }
 
 /** The intruder, who has the password and no factor, signs in. Returns the status of the sign-in and that of a page behind it. */

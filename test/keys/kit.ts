@@ -1,10 +1,13 @@
+import type { Test } from 'supertest'
 import { onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions, MfaService } from '../../src/index.js'
 import {
+  type MfaTestKit,
   mfaTestKit,
   type SoftwareAuthenticatorOptions,
   softwareAuthenticator,
 } from '../../src/testing/index.js'
+import { sendApproved } from '../kit/approved-change.js'
 import { type HostSetup, host, jsonAgent, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 
@@ -23,6 +26,7 @@ export function keyHost({
   readonly options?: Partial<MfaOptions<TestUser>>
 } = {}) {
   const kit = mfaTestKit({ relyingParty: { id: 'vault.example' } })
+  newestKit = kit
   onTestFinished(() => kit.reset())
   const events: MfaEvent[] = []
   const notices: { readonly type: string; readonly text: string; readonly keyName?: string }[] = []
@@ -63,9 +67,33 @@ export async function tryKey(
   { name, ...authenticator }: SoftwareAuthenticatorOptions & { readonly name?: string } = {},
 ) {
   const device = softwareAuthenticator(authenticator)
-  const { body } = await agent.post('/mfa/keys/options').send({ method }).expect(200)
+  const options = await approvedByAny(agent, () => agent.post('/mfa/keys/options').send({ method }))
+  if (options.status !== 200) throw new Error(`no key may be added: ${JSON.stringify(options.body)}`)
+  const { body } = options
   const response = device.create(body.publicKey, PAGE)
-  return { device, added: await agent.post('/mfa/keys').send({ method, response, name }) }
+  const added = await agent.post('/mfa/keys').send({ method, response, name })
+  if (added.status === 200) devices.set(agent, { ...devices.get(agent), [method]: device })
+  return { device, added }
+}
+
+/** The keys that were added in a browser. */
+const devices = new WeakMap<Agent, Partial<Record<string, ReturnType<typeof softwareAuthenticator>>>>()
+
+let newestKit: MfaTestKit | undefined
+
+/** Sends a request that adds a factor, and approves it by a key of this browser, the app, or a code that is sent. */
+export function approvedByAny(agent: Agent, send: () => Test) {
+  return sendApproved(agent, send, async (factor, approval) => {
+    if (factor === 'app') {
+      const [user = ''] = newestKit?.apps.users() ?? []
+      return { code: newestKit?.apps.code(user), factor }
+    }
+    const { body } = await agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
+    const device = devices.get(agent)?.[factor]
+    return device
+      ? { response: device.get(body.publicKey, PAGE), factor }
+      : { code: newestKit?.inbox.all()[0]?.code }
+  })
 }
 
 /** Adds a key of a new authenticator, which is returned. */

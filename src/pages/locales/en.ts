@@ -261,7 +261,12 @@ export const en = {
     cancel: 'Cancel',
   },
   /** On the pages on which the user approves one request: what they approve, and the button that refuses it. */
-  approval: { lead: 'You confirm exactly this:', refuse: 'Refuse: I don’t want this' },
+  approval: {
+    lead: 'You confirm exactly this:',
+    refuse: 'Refuse: I don’t want this',
+    /** What a change of the sign-in options is called, as the user confirms it. */
+    change: { app: 'Add an authenticator app', backup_codes: 'Show new backup codes' },
+  },
   /** The page on which the user sends an interrupted form again. */
   resume: {
     title: 'Check and confirm',

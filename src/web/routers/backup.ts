@@ -24,7 +24,7 @@ import type { backupCreatedAnswer, backupSavedAnswer, backupSentAnswer } from '.
 import { browserSeal } from '../http/browser-seal.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
-import { factorChangeRefusal } from './factor-change.js'
+import { approvalOf, approvalRefusal, factorChangeRefusal } from './factor-change.js'
 import { addRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -49,7 +49,7 @@ async function showStart(context: RouteContext): Promise<void> {
     const to = maskForOwner(target.contact)
     return showPage(context, { page: 'backup-sent', to, ...onlyGiven({ count, next }) })
   }
-  const refusal = await refusalFor(context)
+  const refusal = approvalOf(context, 'backup_codes') ? undefined : await refusalFor(context)
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(context.res, { code: 'not_found' })
   showPage(context, await startView(context), keptRefusal(context))
@@ -114,7 +114,8 @@ function addBackupCodes(router: Router, deps: RouteDeps): void {
 
 async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
-  const refusal = await refusalFor(context)
+  const asked = { change: 'backup_codes', path: '/backup', uses: true } as const
+  const refusal = (await approvalRefusal(context, asked)) ?? refusalWithoutFactor(user)
   if (refusal) return refuse(refusal)
   const outcome = await changeFactor(context, () => createBackupCodes(deps, user, state.record))
   if (outcome.outcome === 'created') {

@@ -34,7 +34,7 @@ import { confirmBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { isExhausted, type RouteContext } from './context.js'
-import { enrollmentRefusal } from './factor-change.js'
+import { approvalOf, approvalRefusal, confirmationRefusal, enrollmentRefusal } from './factor-change.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
 import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage, stop } from './respond.js'
@@ -54,7 +54,7 @@ export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
 
 async function showStart(context: RouteContext): Promise<void> {
   const { res, deps, html } = context
-  const refusal = await enrollmentRefusal(context, '/enroll-app')
+  const refusal = await startRefusal(context, false)
   // Every way to set up a factor leads here, also where only a key is strong enough.
   if (html && refusal?.code === 'enrollment_required')
     return res.redirect(303, `${deps.settings.urls.path}/keys`)
@@ -88,7 +88,7 @@ async function showConfirm(context: RouteContext): Promise<void> {
   const { req, res, deps, state, html } = context
   const { enrollment } = state.record
   if (!html || !enrollment) return res.redirect(303, `${deps.settings.urls.path}/enroll-app`)
-  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
+  const refusal = await confirmRefusal(context)
   if (refusal) return sendRefusal(context, refusal)
   if (await showLock(context)) return
   if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
@@ -98,12 +98,27 @@ async function showConfirm(context: RouteContext): Promise<void> {
 }
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
-  const refusal = await enrollmentRefusal(context, '/enroll-app')
+  const refusal = await startRefusal(context, true)
   if (refusal) return refuse(refusal)
   const shown = await shownAlready(context)
   if (shown) return shown
   await checkAppIsOwn(context)
-  return prepareApp(context.deps, context.user, appContact(context))
+  const prepared = await prepareApp(context.deps, context.user, appContact(context))
+  const approvedBy = approvalOf(context, 'app')
+  if (prepared.outcome === 'refused' || !approvedBy) return prepared
+  return { ...prepared, enrollment: { ...prepared.enrollment, approvedBy } }
+}
+
+function startRefusal(context: RouteContext, uses: boolean) {
+  const asked = { change: 'app', path: '/enroll-app', uses } as const
+  return enrollmentRefusal(context, '/enroll-app', () => approvalRefusal(context, asked))
+}
+
+function confirmRefusal(context: RouteContext) {
+  const { enrollment } = context.state.record
+  return enrollmentRefusal(context, '/enroll-app', () =>
+    confirmationRefusal(context, '/enroll-app', enrollment?.approvedBy, ageOf(enrollment)),
+  )
 }
 
 /** What this browser was shown in this session, so that a second press leaves the first QR code valid. A wrong code ends it. */
@@ -139,7 +154,7 @@ async function confirm(context: RouteContext): Promise<void> {
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { enrollment } = state.record
   // Checked again, since the account may have got a stronger factor after this enrollment began.
-  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
+  const refusal = await confirmRefusal(context)
   if (refusal) return sendRefusal(context, refusal)
   const contact = appContact(context)
   const outcome = await confirmFactor(context, () =>

@@ -1,8 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { digestOf } from '../../digest.js'
+import { canonicalJson } from '../../flows/canonical-json.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
 import type { Refusal } from '../../flows/refusal.js'
-import { refusalWithoutFactor } from '../../flows/user.js'
+import { isOver, openApproval, refusalWithoutFactor } from '../../flows/user.js'
+import { changeLine } from '../../pages/layout.js'
+import type { ShownMethod } from '../../protocol/factor.js'
+import type { KeyMethod } from '../../protocol/methods.js'
+import { without } from '../../session/record.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
 import { offeredChoice } from '../http/listed-factors.js'
@@ -36,11 +43,76 @@ export async function factorChangeRefusal(
   return { code: 'step_up_required' }
 }
 
-/** As `factorChangeRefusal`, for setting up a factor, also where a reset is open or no factor of the account is strong enough. */
+/** A change that the user approves on its own. */
+export type ApprovedChange = 'app' | KeyMethod | 'backup_codes'
+
+/** What the user has approved this change with, in this session. The store knows whether the approval was used. */
+export function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
+  const { approval } = record
+  const isGiven = approval && !isOver(approval) && approval.digest === digestOfChange(record.userId, change)
+  return isGiven ? approval.granted?.shown : undefined
+}
+
+function digestOfChange(user: string, change: ApprovedChange): string {
+  return digestOf(canonicalJson({ type: change, user }))
+}
+
+/**
+ * Why a factor may not be added, nor backup codes be shown: in a session that has a factor, the user must have approved exactly this with
+ * one as strong as the strongest (R92, R121). `uses`: uses the approval up. Otherwise as `factorChangeRefusal`.
+ */
+export async function approvalRefusal(
+  context: RouteContext,
+  { change, path, uses }: { readonly change: ApprovedChange; readonly path: string; readonly uses: boolean },
+): Promise<Refusal | undefined> {
+  const { req, deps, state, user, requirement } = context
+  const { record, stage, userId } = state
+  if (user.existing.length === 0 || stage === 'pending' || requirement.requires !== 'nothing') {
+    return factorChangeRefusal(context, path)
+  }
+  const required = factorChange(user)
+  const shown = approvalOf(context, change)
+  const { approvalRequests, settings } = deps
+  if (shown && required.accepts(shown)) {
+    if (!uses || (await approvalRequests.consume(userId, record.approval?.id ?? ''))) return undefined
+  }
+  const { factors, backup } = await acceptedFactors(deps, user, required)
+  // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
+  if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
+  const digest = digestOfChange(userId, change)
+  const open = openApproval(record)
+  let kept = record
+  if (open?.digest !== digest) {
+    if (record.approval) await approvalRequests.consume(userId, record.approval.id)
+    const lines = [changeLine(user.locales, change, settings.languages.texts)]
+    const asked = { id: randomUUID(), at: Date.now(), digest, details: { type: change }, lines }
+    const retryAfterSeconds = await approvalRequests.open(userId, asked.id)
+    if (retryAfterSeconds > 0) return { code: 'too_many_approvals', retryAfterSeconds }
+    kept = { ...without(record, 'challenge'), approval: asked }
+  }
+  const stepUp = { factors: factors.map(({ id }) => id), backup }
+  const returnTo = `${settings.urls.path}${path}`
+  if (!(await storeIfCurrent(req, { ...kept, stepUp, returnTo }))) throw sessionEnded()
+  return { code: 'step_up_required' }
+}
+
+/** Why a factor whose setup has begun may not be confirmed. An approval counts until then, if it is still strong enough. */
+export async function confirmationRefusal(
+  context: RouteContext,
+  path: EnrollPath,
+  approvedBy: ShownMethod | undefined,
+  sinceMs: number,
+): Promise<Refusal | undefined> {
+  const { requirement, user } = context
+  const isApproved = approvedBy !== undefined && factorChange(user).accepts(approvedBy)
+  return isApproved ? refusalByRequirement(requirement) : factorChangeRefusal(context, path, sinceMs)
+}
+
+/** Why a factor may not be set up: none of this kind is enough here, or as `decide` says where no factor is required. */
 export async function enrollmentRefusal(
   context: RouteContext,
   path: EnrollPath,
-  sinceMs = 0,
+  decide: () => Promise<Refusal | undefined>,
 ): Promise<Refusal | undefined> {
   if (!isEnoughFactor(context, path)) {
     const isOtherEnough =
@@ -48,9 +120,7 @@ export async function enrollmentRefusal(
     if (isOtherEnough) return { code: 'enrollment_required' }
     return { code: context.deps.settings.apps ? 'stronger_factor_unavailable' : 'method_off' }
   }
-  return context.requirement.requires === 'enrollment'
-    ? undefined
-    : factorChangeRefusal(context, path, sinceMs)
+  return context.requirement.requires === 'enrollment' ? undefined : decide()
 }
 
 /**

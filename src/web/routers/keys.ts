@@ -20,6 +20,7 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { requireCurrent, sessionEnded, storeIfCurrent, storeRecord } from '../../session/store.js'
+import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
@@ -30,7 +31,14 @@ import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
-import { conditionalKeyRefusal, enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
+import {
+  approvalOf,
+  approvalRefusal,
+  conditionalKeyRefusal,
+  confirmationRefusal,
+  enrollmentRefusal,
+  factorChangeRefusal,
+} from './factor-change.js'
 import {
   forgetEndedFactors,
   keyAccount,
@@ -115,8 +123,31 @@ async function prepare(
   context: RouteContext,
   fields: z.output<typeof keyOptionsBody>,
 ): Promise<PreparedKey | Refused> {
-  const refusal = fields.mediation ? attemptRefusal(context) : await enrollmentRefusal(context, PAGE)
-  return refusal ? refuse(refusal) : prepareKey(context.deps, keyAccount(context), fields)
+  const { method: change, mediation } = fields
+  const isOffered = change === 'passkey' && conditionalKeyRefusal(context) === undefined
+  const asked = { change, path: PAGE, uses: true }
+  const refusal = mediation
+    ? attemptRefusal(context)
+    : await enrollmentRefusal(context, PAGE, async () =>
+        isOffered ? undefined : approvalRefusal(context, asked),
+      )
+  if (refusal) return refuse(refusal)
+  const prepared = await prepareKey(context.deps, keyAccount(context), fields)
+  if (prepared.outcome === 'refused') return prepared
+  const allowedBy = isOffered ? { offered: true as const } : { approvedBy: approvalOf(context, change) }
+  return { ...prepared, registration: { ...prepared.registration, ...onlyGiven(allowedBy) } }
+}
+
+/** Adds the one passkey that the sign-in offered, which the user does not approve. */
+async function registerOffered(
+  { deps: { approvals }, state: { userId, record } }: RouteContext,
+  register: () => Promise<RegisteredKey | Refused>,
+): Promise<RegisteredKey | Refused> {
+  const offer = `key-offer:${record.startedAt}`
+  if (!(await approvals.acquire(userId, offer))) return refuse({ code: 'enrollment_not_allowed' })
+  const outcome = await register()
+  if (outcome.outcome === 'refused') await approvals.release(userId, offer)
+  return outcome
 }
 
 /** Why the browser may not be asked to create a passkey without a prompt, or `undefined` if it may: once for each offer. */
@@ -149,16 +180,21 @@ async function add(context: RouteContext): Promise<void> {
   const begunMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
   const sinceMs = Math.min(Math.max(0, begunMs), REGISTRATION_MS)
   const account = keyAccount(context)
-  if (keyRegistration?.mediation) {
-    return addUnprompted(context, sinceMs, () => registerKey(deps, account, keyRegistration, body.fields))
-  }
+  const { offered, approvedBy } = keyRegistration ?? {}
+  const registerNew = () => registerKey(deps, account, keyRegistration, body.fields)
+  const register = offered ? () => registerOffered(context, registerNew) : registerNew
+  if (keyRegistration?.mediation) return addUnprompted(context, sinceMs, register)
   // Checked again, since the account may have got a stronger factor in the meantime.
-  const refusal = await enrollmentRefusal(context, PAGE, sinceMs)
+  const refusal = await enrollmentRefusal(context, PAGE, async () =>
+    offered
+      ? conditionalKeyRefusal(context, sinceMs)
+      : confirmationRefusal(context, PAGE, approvedBy, sinceMs),
+  )
   if (refusal) return sendRefusal(context, refusal)
   let added: Key | undefined
   const outcome = await confirmFactor(context, () =>
     completeVerification<RegisteredKey>(context, {
-      check: () => registerKey(deps, account, keyRegistration, body.fields),
+      check: register,
       approval: keyRegistration?.id ?? '',
       // The key is valid from now on, even if no session follows.
       async onApproved({ key }) {

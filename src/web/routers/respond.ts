@@ -12,7 +12,7 @@ import { isKeyMethod } from '../../protocol/methods.js'
 import type { RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
-import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { recordOf, sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { iso } from '../../time.js'
@@ -265,12 +265,17 @@ function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: R
 async function continuationOf(
   { code }: Refusal,
   context: RouteContext,
-): Promise<Pick<Problem, 'next' | 'factors' | 'backup'>> {
+): Promise<Pick<Problem, 'next' | 'factors' | 'backup' | 'approval'>> {
   const { settings } = context.deps
   if (SIGNS_IN_NEXT.has(code)) return { next: settings.login.signInPath }
   if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.urls.path }
   // In the routes that use this, only a change of factors requires a step-up.
-  if (code === 'step_up_required') return { next: settings.urls.path, ...(await factorChangeChoice(context)) }
+  if (code === 'step_up_required') {
+    const record = recordOf(context.req, context.state.userId)
+    const open = record && openApproval(record)
+    const approval = open && { approval: { ...askedAnswer(open), atLeast: 'entered' as const } }
+    return { next: settings.urls.path, ...(await factorChangeChoice(context)), ...approval }
+  }
   return code === 'enrollment_required' ? { next: settings.urls.path + enrollPathFor(context) } : {}
 }
 
