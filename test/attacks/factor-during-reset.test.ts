@@ -127,8 +127,11 @@ const secrets = new WeakMap<object, string>()
 /** Sends what adds a factor, and approves it by a code to the mailbox, the app or the passkey of this browser. */
 const approved = ({ newestCode }: Processes, agent: Agent, send: () => Test) =>
   sendApproved(agent, send, async (factor, approval) => {
-    // The first step of the app was used by its confirmation, and the next one is accepted, too.
-    if (factor === 'app') return { code: totpCode(secrets.get(agent) ?? '', Date.now() + 30_000), factor }
+    if (factor === 'app') {
+      // Its code of now was used when it was confirmed.
+      stopClock().move(30 * SECOND)
+      return { code: totpCode(secrets.get(agent) ?? ''), factor }
+    }
     const { body } = await agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
     if (factor === 'email') return { code: await newestCode() }
     return { response: owned.get(agent)?.get(body.publicKey, { origin: 'https://vault.example' }), factor }
