@@ -213,9 +213,9 @@ describe('a session that ended and is stored again, where sessions-valid-after i
     }
     await sessionsValidAfter.set('u-eve')
     expect(await items.read('cutoff:u-bob')).toHaveLength(20)
-    expect(await sessionsValidAfter.isVoid('u-bob', 0, 'session-25')).toBe(true)
-    expect(await sessionsValidAfter.isVoid('u-bob', 0, 'session-1')).toBe(false)
-    expect(await sessionsValidAfter.isVoid('u-eve', 0, 'session-25')).toBe(true)
+    expect(await sessionsValidAfter.isVoid('u-bob', { startedAt: 0, sessionId: 'session-25' })).toBe(true)
+    expect(await sessionsValidAfter.isVoid('u-bob', { startedAt: 0, sessionId: 'session-1' })).toBe(false)
+    expect(await sessionsValidAfter.isVoid('u-eve', { startedAt: 0, sessionId: 'session-25' })).toBe(true)
   })
 })
 

@@ -2,10 +2,12 @@ import type { Request } from 'express'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { actingError, beginActing, endActing } from '../../session/acting.js'
 import { askedStateOf } from '../../session/find-state.js'
+import type { VerifiedRecord } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
+import type { ActiveState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
-import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { namesOtherUser } from '../actions/other-user.js'
 import { type MfaRule, readRule } from './rule.js'
 
@@ -36,7 +38,10 @@ export interface ActingAccount<User> {
 const MAX_REASON = 500
 
 /** The session of a request, in which a user is signed in. @throws {SessionEndedError} */
-async function signedInState(deps: RouteDeps, req: Request) {
+async function signedInState(
+  deps: RouteDeps,
+  req: Request,
+): Promise<{ at: EnteredRequest; state: ActiveState }> {
   const shared = requestState<RouteDeps>(req)
   const at = { req, deps: gateOf({ req, shared }, deps), shared }
   const state = await askedStateOf(at)
@@ -53,7 +58,7 @@ export async function staffOf(
   req: Request,
   name: string,
   requireMfa: ActingOrder['requireMfa'],
-) {
+): Promise<{ at: EnteredRequest; userId: string; state: ActiveState & { readonly record: VerifiedRecord } }> {
   const { at, state } = await signedInState(deps, req)
   const { userId, record } = state
   if (record.acting) {
