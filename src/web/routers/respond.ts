@@ -271,7 +271,7 @@ async function continuationOf(
   if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.urls.path }
   // In the routes that use this, only a change of factors requires a step-up.
   if (code === 'step_up_required') {
-    const record = recordOf(context.req, context.state.userId)
+    const record = recordOf(context.req, context.state.record)
     const open = record && openApproval(record)
     const approval = open && { approval: { ...askedAnswer(open), atLeast: 'entered' as const } }
     return { next: settings.urls.path, ...(await factorChangeChoice(context)), ...approval }
