@@ -34,6 +34,7 @@ const OTHERS = [
   'registry.npmjs.org',
   'semver.org',
   'unpkg.com/knip',
+  'www.conventionalcommits.org',
   'www.keycloak.org/docs/',
   'www.npmjs.com/package/libphonenumber-js',
   'www.passportjs.org',

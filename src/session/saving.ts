@@ -14,11 +14,15 @@ interface Saving {
 const GUARDED = Symbol('countersign.guarded')
 
 /** Has a session saved if it changed and, once stored, only while the store has it: no request under way brings it back (R07, R149). */
-export function guardSaves(req: Request, session: Session, { before, onResave, ...found }: Saving): void {
+export function guardSaves(
+  req: Request,
+  store: Store,
+  session: Session,
+  { before, onResave, ...found }: Saving,
+): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
   if (typeof save !== 'function') return
-  const store = req.sessionStore
   let { isStored, content } = found
   let isSettled = false
   Object.defineProperty(session, GUARDED, { configurable: true, value: true })
@@ -57,9 +61,8 @@ function contentOf(session: Session): string {
 const watched = new WeakSet<Store>()
 
 /** Guards the session of a request and, from now on, every session with a record that its store loads, before any handler can change it. */
-export function guardStored(req: Request, session: Session, onResave: () => void): void {
-  if (!(GUARDED in session)) guardSaves(req, session, { isStored: true })
-  const store = req.sessionStore
+export function guardStored(req: Request, store: Store, session: Session, onResave: () => void): void {
+  if (!(GUARDED in session)) guardSaves(req, store, session, { isStored: true })
   if (watched.has(store)) return
   watched.add(store)
   const { createSession } = store
@@ -68,7 +71,7 @@ export function guardStored(req: Request, session: Session, onResave: () => void
   store.createSession = function guardedSession(forRequest, data) {
     const loaded = createSession.call(this, forRequest, data)
     if (!('mfa' in data)) return loaded
-    guardSaves(forRequest, loaded, {
+    guardSaves(forRequest, store, loaded, {
       isStored: true,
       content: left-- > 0 ? contentOf(loaded) : undefined,
       onResave() {

@@ -122,7 +122,7 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
-  guardSaves(req, session, {})
+  guardSaves(req, req.sessionStore, session, {})
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
@@ -134,7 +134,7 @@ const ENDED = Symbol('countersign.ended')
 export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onResave: () => void): void {
   const session = sessionOf(req)
   const { userId, record, stage, isForeign } = state
-  guardStored(req, session, onResave)
+  guardStored(req, req.sessionStore, session, onResave)
   if (stage === 'pending' || isForeign || !deps.sessionsValidAfter.areKept) return
   const ended = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
   for (const name of ['destroy', 'regenerate'] as const) {
@@ -288,7 +288,7 @@ export function onRegenerate(
       fresh.mfa = written.reduce<unknown>(withRecord, undefined)
       const isPending = written.every(({ stage }) => stage === 'pending')
       // Passport writes the user into the new session just before it saves it.
-      guardSaves(req, fresh, { before: () => isPending && withholdFromSession(req, fresh) })
+      guardSaves(req, req.sessionStore, fresh, { before: () => isPending && withholdFromSession(req, fresh) })
       if (returnTo) fresh.returnTo = returnTo
       callback()
       return this

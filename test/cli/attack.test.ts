@@ -109,7 +109,7 @@ describe('countersign attack finds exactly what the README of a naive app lists,
     expect(findingsIn(report, 'held')).toEqual(['code-in-answer'])
   })
 
-  it('in an app whose pending login has an access token, and one with a refresh token (R150)', () =>
+  it('in an app whose pending login has an access token, and one with a refresh token', () =>
     everyCase(['accessToken', 'refreshToken'] as const, async (field) => {
       const skips = skipAllBut('pending-session', 'second-login')
       await expectItsFindings('pending-token', createServer(pendingToken(field)), [

@@ -94,7 +94,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/ungated-logins.ts', 'src/session/withheld-user.ts'] },
-  'express-session': { uses: [], types: ['src/session/store.ts'] },
+  'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
   express: {
     uses: ['src/create-mfa.ts', 'src/web/routers/', 'src/web/http/'],
     types: ['src/options/', 'src/session/', 'src/web/'],

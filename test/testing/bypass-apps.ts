@@ -83,7 +83,7 @@ export function findsBypasses(version: string): void {
       expect(named.found).toEqual(['GET /photo: a pending login gets 200, an anonymous request gets 401'])
     })
 
-    describe('with a login whose answer has a token (R150)', () => {
+    describe('with a login whose answer has a token', () => {
       const withToken = (field: string, exchangedAt: string): HostSetup => ({
         behindGate: (app, auth) => {
           const issue = (kind: string) => ({ [field]: kind.padEnd(24, '0') })
