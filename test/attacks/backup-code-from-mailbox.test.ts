@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
+import { approveChange } from '../kit/approved-change.js'
 import { type Host, host, signIn, signInFully } from '../kit/host.js'
 import { verify } from '../kit/sign-in.js'
 
@@ -64,6 +65,8 @@ describe('a backup code that only a phone of the user received (R93)', () => {
     const { session, strength } = await signInWithBackupCode(made, 'bob')
     expect(strength).toBe('medium')
     await session.post('/pay').expect(200)
+    const byBackupCode = async () => ({ code: 'EEEEFFFFGGGGHHHH', factor: 'backup' })
+    await approveChange(session, '/mfa/enroll-app', byBackupCode)
     await session.post('/mfa/enroll-app').send({}).expect(200)
   })
 

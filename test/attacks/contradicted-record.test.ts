@@ -2,11 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { createMfa, type MfaOptions } from '../../src/index.js'
 import type { RecordedFactors } from '../../src/protocol/factor.js'
 import { addKey } from '../keys/kit.js'
+import { approveChange } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent, signIn, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { addApp, enrollApp, type HostProcess, hostApp, intrude, useGateway } from './gateway.js'
+import {
+  addApp,
+  byOwnApp,
+  byText,
+  enrollApp,
+  type HostProcess,
+  hostApp,
+  intrude,
+  useGateway,
+} from './gateway.js'
 
 /*
  * The service is restored from a backup that is older than the users' factors, or is called with the API key of another application. It
@@ -110,7 +120,8 @@ describe('an answer of the service that takes factors from a user whose record h
     const clock = stopClock()
     const made = recordingHost()
     await enrollApp(made, 'nina')
-    await addApp(await passText(made, 'bob'))
+    const bob = await passText(made, 'bob')
+    await addApp(bob, byText(bob, gatewayOf()))
     const restored = made.restore()
     for (let visit = 0; visit < 3; visit++) await intrude(restored, 'nina')
     await intrude(restored, 'bob')
@@ -131,7 +142,8 @@ describe('an answer of the service that takes factors from a user whose record h
 
   it('asks a user for the other factors, which sign in and change nothing', async () => {
     const made = recordingHost()
-    await addApp(await passText(made, 'bob'))
+    const owner = await passText(made, 'bob')
+    await addApp(owner, byText(owner, gatewayOf()))
     const restored = made.restore()
     expect(await intrude(restored, 'bob')).toMatchObject({ mfa: 'pending', page: 401 })
     const bob = await passText(restored, 'bob', restoredOf())
@@ -205,6 +217,7 @@ describe('the record of factors that this app removes (R141)', () => {
   it('follows when staff reset the account, whether the service knows the factors or not', async () => {
     const made = recordingHost()
     const agent = await enrollApp(made, 'nina')
+    await approveChange(agent, '/mfa/keys/options', byOwnApp(agent), { method: 'passkey' })
     await addKey(agent, 'passkey')
     expect(made.record.get('u-nin')).toEqual({ ...APP, keys: true })
     await everyCase([() => made.restart(RECOVERY), () => made.restore(RECOVERY)], async (start) => {

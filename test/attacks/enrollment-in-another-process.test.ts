@@ -4,7 +4,7 @@ import { SECOND, stopClock } from '../kit/clock.js'
 import { signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
-import { addApp, enrollApp, hostApp, intrude, useGateway } from './gateway.js'
+import { addApp, byText, enrollApp, hostApp, intrude, useGateway } from './gateway.js'
 
 /*
  * The host app runs in several processes, which share their sessions and the service. The intruder has the password, and sends
@@ -79,10 +79,7 @@ describe('a factor that is set up in another process (R133)', () => {
     }
     const intruder = await signInBySms(there)
     const owner = await signInBySms(here)
-    await addApp(owner, async (factor, approval) => {
-      await owner.post('/mfa/challenge').send({ factor, approval }).expect(200)
-      return { code: await gateway.newestCode('+447700900102') }
-    })
+    await addApp(owner, byText(owner, gateway))
     const { body } = await intruder.post('/mfa/enroll-app').expect(401)
     expect(body).toMatchObject({ code: 'step_up_required', factors: [{ method: 'app' }] })
   })

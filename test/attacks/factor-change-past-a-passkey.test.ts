@@ -2,7 +2,7 @@ import express from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, type MfaOptions, type MfaService, ServiceError } from '../../src/index.js'
 import { totpCode } from '../../src/testing/service.js'
-import { addKey, assertion, type KeyHost, keyHost, showCode, signedIn } from '../keys/kit.js'
+import { addKey, approvedByAny, assertion, type KeyHost, keyHost, showCode, signedIn } from '../keys/kit.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -49,7 +49,7 @@ async function ownerAddsPasskey(made: KeyHost, name: string, factor: 'sms' | 'em
 /** The owner enrolls an authenticator app, which only the service knows; returns the code that it shows now. */
 async function ownerEnrollsApp(made: KeyHost, name: string): Promise<() => string> {
   const owner = await signedIn(made, name, 'sms')
-  const { body } = await owner.post('/mfa/enroll-app').send({}).expect(200)
+  const { body } = await approvedByAny(owner, () => owner.post('/mfa/enroll-app').send({}))
   const code = () => totpCode(body.secret)
   await owner.post('/mfa/enroll-app/confirm').send({ code: code() }).expect(200)
   return code

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { totpCode } from '../../src/testing/service.js'
 import type { Behaviour } from '../client/hostile-service.js'
-import { type Approve, sendApproved } from '../kit/approved-change.js'
+import { type Approve, byCode, sendApproved } from '../kit/approved-change.js'
 import { ownStore } from '../kit/counters.js'
 import { type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
@@ -129,9 +129,12 @@ export async function enrollApp({ app }: Pick<HostProcess, 'app'>, name: string)
   return addApp(await signIn(app, name))
 }
 
+type Agent = ReturnType<typeof jsonAgent>
+
 /** The user of this browser sets up an authenticator app. */
-export async function addApp(agent: ReturnType<typeof jsonAgent>, approve: Approve = noFactor) {
+export async function addApp(agent: Agent, approve: Approve = byOwnApp(agent)) {
   const { body } = await sendApproved(agent, () => agent.post('/mfa/enroll-app'), approve)
+  secrets.set(agent, body.secret)
   await agent
     .post('/mfa/enroll-app/confirm')
     .send({ code: totpCode(body.secret) })
@@ -139,9 +142,16 @@ export async function addApp(agent: ReturnType<typeof jsonAgent>, approve: Appro
   return agent
 }
 
-async function noFactor(factor: string): Promise<never> {
-  throw new Error(`the app had to be approved by ${factor}`)
-}
+/** Approves by a text message to bob. */
+export const byText = (agent: Agent, gateway: Gateway): Approve =>
+  byCode(agent, () => gateway.newestCode('+447700900102'))
+
+/** The secrets of the apps that were set up in a browser. */
+const secrets = new WeakMap<Agent, string>()
+
+/** Approves by the app that was set up in this browser, whose code of now was used for that. */
+export const byOwnApp = (agent: Agent): Approve =>
+  byCode(agent, () => totpCode(secrets.get(agent) ?? '', Date.now() + 30_000))
 
 /** The intruder, who has the password and no factor, signs in. Returns the status of the sign-in and that of a page behind it. */
 export async function intrude({ app }: Pick<HostProcess, 'app'>, name: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { softwareAuthenticator } from '../../src/testing/index.js'
-import { addKey, keyHost, PAGE, signedIn } from '../keys/kit.js'
+import { addKey, approvedByAny, keyHost, PAGE, signedIn } from '../keys/kit.js'
 
 // The third one turns the direction of the text behind it.
 const NAMES = [
@@ -15,7 +15,8 @@ describe('an attacker in the session of a user', () => {
     const made = keyHost()
     const agent = await signedIn(made, 'bob', 'sms')
     for (const name of NAMES) {
-      const { body } = await agent.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
+      const options = () => agent.post('/mfa/keys/options').send({ method: 'passkey' })
+      const { body } = await approvedByAny(agent, options)
       const response = softwareAuthenticator().create(body.publicKey, PAGE)
       const refused = await agent.post('/mfa/keys').send({ method: 'passkey', response, name }).expect(400)
       expect(refused.body.errors).toEqual([

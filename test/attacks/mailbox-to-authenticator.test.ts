@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { browserAgent, host } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
@@ -55,6 +56,7 @@ describe('an attacker with the password and the mailbox of a user who has an aut
     const { users, standIn } = made
     users.alice?.factors.splice(0, Infinity, { method: 'email', email: 'alice@example.com' })
     const attacker = await breakIn(made, 'alice', 'email')
+    await approveChange(attacker, '/mfa/enroll-app', byStandIn(made, attacker))
     await attacker.post('/mfa/enroll-app').send({}).expect(200)
 
     users.alice?.factors.push({ method: 'app', user: 'alice@example.com' })
@@ -70,6 +72,7 @@ describe('the owner of the account (R92)', () => {
     const made = bank()
     const owner = await signInWithApp(made, 'alice')
     await owner.post('/mfa/backup').send({}).expect(200)
+    await approveChange(owner, '/mfa/enroll-app', byStandIn(made, owner))
     await owner.post('/mfa/enroll-app').send({}).expect(200)
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService, totpCode } from '../../src/testing/service.js'
+import { approveChange, byCode } from '../kit/approved-change.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
@@ -17,6 +18,9 @@ async function ottoWithCodes() {
   const owner = jsonAgent(made.app)
   await login(owner, 'otto').expect(200)
   await verify(owner, totpCode(secret, Date.now()), { factor: 'app' }).expect(200)
+  clock.move(30 * SECOND)
+  const code = () => totpCode(secret, Date.now())
+  await approveChange(owner, '/mfa/backup/codes', byCode(owner, code))
   const { body } = await owner.post('/mfa/backup/codes').send({}).expect(200)
   const codes = body.codes as string[]
   clock.move(MINUTE)

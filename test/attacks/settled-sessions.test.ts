@@ -7,6 +7,7 @@ import type { WebhookEvent } from '../../src/protocol/webhook-events.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { totpCode } from '../../src/testing/service.js'
 import { answer } from '../client/hostile-service.js'
+import { approveChange } from '../kit/approved-change.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
 import { everyCase } from '../kit/every-case.js'
@@ -15,7 +16,7 @@ import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { poolOf } from '../limits/kit.js'
-import { addApp, enrollApp, type HostProcess, hostApp, intrude, useGateway } from './gateway.js'
+import { addApp, byText, enrollApp, type HostProcess, hostApp, intrude, useGateway } from './gateway.js'
 
 /*
  * A session that was let in without a factor keeps that decision. The intruder has the password of nina, signs in before she sets up
@@ -383,7 +384,8 @@ describe('a browser that is trusted instead of a factor (R66, R133)', () => {
 
   it('is asked for a factor at once after one was added', async () => {
     const { here, owner } = await trusted()
-    await addApp(await showText((await intrude(here, 'bob')).agent))
+    const agent = await showText((await intrude(here, 'bob')).agent)
+    await addApp(agent, byText(agent, gatewayOf()))
     await owner.get('/secret').expect(401)
   })
 
@@ -395,6 +397,7 @@ describe('a browser that is trusted instead of a factor (R66, R133)', () => {
       clock.move(++hours * HOUR)
       const { here, there } = twoProcesses({ limits: { store }, trustedDevices: { store: memoryStore() } })
       const owner = await showText((await intrude(here, 'bob')).agent)
+      await approveChange(owner, '/mfa/enroll-app', byText(owner, gatewayOf()))
       const { body } = await owner.post('/mfa/enroll-app').expect(200)
       const code = () => totpCode(body.secret)
       await owner.post('/mfa/enroll-app/confirm').send({ code: code() }).expect(200)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { host } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -30,6 +31,7 @@ describe("an attacker with the password and the user's text messages (R92)", () 
   it('gets as far as the user does, if a text message is the strongest factor of the account', async () => {
     const made = host()
     const session = await breakIn(made, 'bob', 'sms')
+    await approveChange(session, '/mfa/enroll-app', byStandIn(made, session))
     await session.post('/mfa/enroll-app').send({}).expect(200)
   })
 })

@@ -2,7 +2,8 @@ import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import { totp } from '../contract/totp.js'
-import { addKey, assertion } from '../keys/kit.js'
+import { addKey, assertion, PAGE } from '../keys/kit.js'
+import { approveChange } from '../kit/approved-change.js'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, EMPTY_RECORD, type Host, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -349,7 +350,11 @@ describe('a user whose strongest factor is withheld (R92, R132)', () => {
 
 describe('a user whose only factor is withheld and who has backup codes (R93, R132)', () => {
   it('signs in with one, and cannot change factors with it', async () => {
-    const { open, owner } = await appWithKey()
+    const { open, owner, device } = await appWithKey()
+    await approveChange(owner, '/mfa/backup/codes', async (factor, approval) => {
+      const { body } = await owner.post('/mfa/challenge').send({ factor, approval }).expect(200)
+      return { response: device.get(body.publicKey, PAGE), factor }
+    })
     const { codes } = (await owner.post('/mfa/backup/codes').send({}).expect(200)).body
     await switchMethodsOff()
     const made = open()

@@ -88,7 +88,11 @@ export function approvedByAny(agent: Agent, send: () => Test) {
       const [user = ''] = newestKit?.apps.users() ?? []
       return { code: newestKit?.apps.code(user), factor }
     }
-    const { body } = await agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
+    const { body } = await agent
+      .post('/mfa/challenge')
+      .set('Accept', 'application/json')
+      .send({ factor, approval })
+      .expect(200)
     const device = devices.get(agent)?.[factor]
     return device
       ? { response: device.get(body.publicKey, PAGE), factor }

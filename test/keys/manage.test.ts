@@ -6,7 +6,7 @@ import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, EMPTY_RECORD, jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
-import { addKey, assertion, keyHost, PAGE, showCode, signedIn } from './kit.js'
+import { addKey, approvedByAny, assertion, keyHost, PAGE, showCode, signedIn } from './kit.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -51,7 +51,7 @@ describe('adding a key', () => {
     const agent = await signedIn(made, 'bob', 'sms')
     const weak = softwareAuthenticator({ verifiesUser: false })
     const options = async (method: string) =>
-      (await agent.post('/mfa/keys/options').send({ method }).expect(200)).body.publicKey
+      (await approvedByAny(agent, () => agent.post('/mfa/keys/options').send({ method }))).body.publicKey
     const creation = await options('passkey')
     const response = weak.create(
       { ...creation, authenticatorSelection: { residentKey: 'required', userVerification: 'discouraged' } },
@@ -72,7 +72,8 @@ describe('adding a key', () => {
   it('takes attestations of up to 32 KB on its own route only (R82)', async () => {
     const made = keyHost()
     const agent = await signedIn(made, 'bob', 'sms')
-    const { body } = await agent.post('/mfa/keys/options').send({ method: 'security-key' }).expect(200)
+    const options = () => agent.post('/mfa/keys/options').send({ method: 'security-key' })
+    const { body } = await approvedByAny(agent, options)
     const response = softwareAuthenticator().create(body.publicKey, PAGE)
     const large = (attestationObject: string) => ({
       method: 'security-key',
@@ -139,7 +140,8 @@ describe('adding a key', () => {
   it('answers 503 while the service is down, and stores nothing', async () => {
     const made = keyHost({ change: withoutRegistration })
     const agent = await signedIn(made, 'bob', 'sms')
-    const { body } = await agent.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
+    const options = () => agent.post('/mfa/keys/options').send({ method: 'passkey' })
+    const { body } = await approvedByAny(agent, options)
     const response = softwareAuthenticator().create(body.publicKey, PAGE)
     await agent.post('/mfa/keys').send({ method: 'passkey', response }).expect(503)
     expect(made.types()).not.toContain('key_added')
@@ -157,7 +159,7 @@ describe('the page of keys', () => {
     expect((await browser.get('/mfa').expect(200)).text).toContain('href="/mfa/keys"')
     const options = () =>
       browser.post('/mfa/keys/options').set('Accept', 'application/json').send({ method: 'passkey' })
-    const { body } = await options().expect(200)
+    const { body } = await approvedByAny(browser, options)
     const response = JSON.stringify(softwareAuthenticator().create(body.publicKey, PAGE))
     const add = () => browser.post('/mfa/keys').type('form').send({ method: 'passkey', response })
     await add().expect(303).expect('Location', '/mfa/keys?added')

@@ -6,7 +6,7 @@ import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
-import { addKey, assertion, keyHost, PAGE, signedIn } from './kit.js'
+import { addKey, approvedByAny, assertion, keyHost, PAGE, signedIn } from './kit.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -80,8 +80,9 @@ describe('signing in with a key', () => {
     const made = keyHost()
     const browser = browserAgent(made.app)
     await signInByCode(made, browser)
-    const asJson = browser.post('/mfa/keys/options').set('Accept', 'application/json')
-    const { body } = await asJson.send({ method: 'passkey' }).expect(200)
+    const options = () =>
+      browser.post('/mfa/keys/options').set('Accept', 'application/json').send({ method: 'passkey' })
+    const { body } = await approvedByAny(browser, options)
     const response = JSON.stringify(softwareAuthenticator().create(body.publicKey, PAGE))
     await browser.post('/mfa/keys').type('form').send({ method: 'passkey', response }).expect(303)
     await browser.post('/logout').expect(200)

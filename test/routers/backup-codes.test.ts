@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type MfaEvent, type MfaOptions, requireMfa } from '../../src/index.js'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService, totpCode } from '../../src/testing/service.js'
+import { approveChange, byCode } from '../kit/approved-change.js'
 import { browserAgent, type Host, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 
@@ -37,7 +38,17 @@ function showing(factors?: TestUser['factors'], options: Partial<MfaOptions<Test
     await agent.post('/mfa/verify').set('Accept', 'application/json').send(body).expect(200)
     return agent
   }
-  return { ...made, alice, events, notices, inbox, kit: service }
+  /** Approves that codes are shown: with the app, or else a code that is sent. */
+  const approve = (agent: Agent) =>
+    approveChange(
+      agent,
+      '/mfa/backup/codes',
+      byCode(agent, (factor) => {
+        vi.setSystemTime(Date.now() + 30_000)
+        return factor === 'app' ? totpCode(secret, Date.now()) : inbox.all()[0]?.code
+      }),
+    )
+  return { ...made, alice, approve, events, notices, inbox, kit: service }
 }
 
 const codesIn = (page: string): string[] => page.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}(?=<\/code>)/g) ?? []
@@ -45,7 +56,11 @@ const codesIn = (page: string): string[] => page.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}
 type Agent = ReturnType<typeof browserAgent>
 
 /** Asks for codes, and returns the page that shows them. */
-async function codesPage(agent: Agent): Promise<string> {
+async function codesPage(
+  { approve }: Pick<ReturnType<typeof showing>, 'approve'>,
+  agent: Agent,
+): Promise<string> {
+  await approve(agent)
   await agent
     .post('/mfa/backup/codes')
     .type('form')
@@ -68,7 +83,7 @@ describe('backup codes on a page', () => {
     const agent = await made.alice()
     const start = (await agent.get('/mfa/backup').expect(200)).text
     expect(start).toContain('action="/mfa/backup/codes"')
-    const page = await codesPage(agent)
+    const page = await codesPage(made, agent)
     const codes = codesIn(page)
     expect(new Set(codes).size).toBe(10)
     expect(made.inbox.all()).toEqual([])
@@ -83,9 +98,11 @@ describe('backup codes on a page', () => {
   it('can be shown again to a browser that got no response, for a minute', async () => {
     const made = showing()
     const agent = await made.alice()
+    await made.approve(agent)
     await agent.post('/mfa/backup/codes').type('form').send({}).expect(303)
     await agent.head('/mfa/backup/codes').expect(200)
     expect(codesIn((await agent.get('/mfa/backup/codes')).text)).toHaveLength(10)
+    await made.approve(agent)
     await agent.post('/mfa/backup/codes').type('form').send({}).expect(303)
     vi.setSystemTime(Date.now() + 60_000)
     expect(codesIn((await agent.get('/mfa/backup/codes')).text)).toEqual([])
@@ -94,6 +111,7 @@ describe('backup codes on a page', () => {
   it('are shown only in the browser that asked for them, and are in the session store only encrypted (R10)', async () => {
     const made = showing()
     const agent = await made.alice()
+    await made.approve(agent)
     const answer = await agent.post('/mfa/backup/codes').type('form').send({}).expect(303)
     const key = (answer.get('Set-Cookie') ?? []).find((cookie) => cookie.startsWith('mfa_backup_codes='))
     expect(key).toContain('HttpOnly')
@@ -105,7 +123,7 @@ describe('backup codes on a page', () => {
 
   it('can be copied, printed and downloaded, and lead on by a button alone', async () => {
     const made = showing()
-    const page = await codesPage(await made.alice())
+    const page = await codesPage(made, await made.alice())
     const codes = codesIn(page)
     const file = decodeURIComponent(
       page.match(/href="data:text\/plain;charset=utf-8,([^"]+)" download="backup-codes.txt"/)?.[1] ?? '',
@@ -120,7 +138,7 @@ describe('backup codes on a page', () => {
   it('are followed by the page of factors, which says how many there are', async () => {
     const made = showing()
     const agent = await made.alice()
-    await codesPage(agent)
+    await codesPage(made, agent)
     await agent.post('/mfa/backup/saved').type('form').send({}).expect(303).expect('Location', '/mfa')
     expect((await agent.get('/mfa').expect(200)).text).toContain('10 backup codes left')
     await agent.get('/mfa/backup/codes').expect(303).expect('Location', '/mfa/backup')
@@ -129,8 +147,8 @@ describe('backup codes on a page', () => {
   it('replace earlier ones, notify the user and emit an event without them (R61, R89)', async () => {
     const made = showing()
     const agent = await made.alice()
-    const [old = ''] = codesIn(await codesPage(agent))
-    const [fresh = ''] = codesIn(await codesPage(agent))
+    const [old = ''] = codesIn(await codesPage(made, agent))
+    const [fresh = ''] = codesIn(await codesPage(made, agent))
     expect((await status(made, old)).status).toBe('invalid_code')
     expect((await status(made, fresh)).status).toBe('verified')
     expect(made.notices.filter((type) => type === 'backup_codes_shown')).toHaveLength(2)
@@ -148,6 +166,7 @@ describe('backup codes on a page', () => {
     const { body } = await agent.post('/mfa/backup/codes').send({}).expect(401)
     expect(body).toMatchObject({ code: 'step_up_required', factors: [{ id: 'app' }], backup: false })
     const owner = await made.alice(jsonAgent(made.app))
+    await made.approve(owner)
     await owner.post('/mfa/backup/codes').send({}).expect(200)
     vi.setSystemTime(Date.now() + 5 * 60_000)
     await owner.post('/mfa/backup/codes').send({}).expect(401)
@@ -156,7 +175,11 @@ describe('backup codes on a page', () => {
   it('are limited as those that are sent', async () => {
     const made = showing()
     const agent = await made.alice(jsonAgent(made.app))
-    for (let i = 0; i < 5; i++) await agent.post('/mfa/backup/codes').send({}).expect(200)
+    for (let i = 0; i < 5; i++) {
+      await made.approve(agent)
+      await agent.post('/mfa/backup/codes').send({}).expect(200)
+    }
+    await made.approve(agent)
     const { body } = await agent.post('/mfa/backup/codes').send({}).expect(429)
     expect(body.code).toBe('too_many_messages')
   })
@@ -164,6 +187,7 @@ describe('backup codes on a page', () => {
   it('are answered as JSON, with their strength', async () => {
     const made = showing()
     const agent = await made.alice(jsonAgent(made.app))
+    await made.approve(agent)
     const { body } = await agent
       .post('/mfa/backup/codes')
       .send({})
@@ -179,6 +203,7 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
   it('is medium, although the user has a mailbox, and is never strong', async () => {
     const made = showing()
     const owner = await made.alice(jsonAgent(made.app))
+    await made.approve(owner)
     const { body } = await owner.post('/mfa/backup/codes').send({}).expect(200)
     const { agent } = await status(made, body.codes[0])
     await agent.get('/medium').expect(200)
@@ -198,6 +223,7 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
     await login(owner, 'alice').expect(200)
     await owner.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
     await verify(owner, made.inbox.all()[0]?.code ?? '').expect(200)
+    await made.approve(owner)
     const shown = (await owner.post('/mfa/backup/codes').send({}).expect(200)).body.codes
     // The strongest factor is a phone, so a medium code is enough for a change of factors.
     await (await signInBy(shown[0])).post('/mfa/enroll-app').send({}).expect(200)
@@ -210,6 +236,7 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
   it('signs in where the policy requires it, which a code that was sent does not (R93, R115)', async () => {
     const made = showing(undefined, { policy: () => ({ require: 'medium' }) })
     const owner = await made.alice(jsonAgent(made.app))
+    await made.approve(owner)
     const [first, second] = (await owner.post('/mfa/backup/codes').send({}).expect(200)).body.codes
     expect((await status(made, first)).status).toBe('verified')
     // The service learns with the code itself that it was sent.
@@ -231,7 +258,7 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
     const made = showing([{ method: 'app', user: 'alice@example.com' }])
     const owner = await made.alice()
     expect((await owner.get('/mfa/backup')).text).not.toContain('instead')
-    const [code = ''] = codesIn(await codesPage(owner))
+    const [code = ''] = codesIn(await codesPage(made, owner))
     const agent = browserAgent(made.app)
     await login(agent, 'alice').set('Accept', 'application/json').expect(200)
     expect((await agent.get('/mfa?choose').expect(200)).text).toContain('Use a backup code')
@@ -243,7 +270,7 @@ describe('the last backup code that was shown on a page', () => {
   it('is used, and the next sign-in offers none', async () => {
     const contact = { kind: 'email', email: 'alice@example.com' } as const
     const made = showing([{ method: 'app', user: contact.email }])
-    const [last = '', ...others] = codesIn(await codesPage(await made.alice()))
+    const [last = '', ...others] = codesIn(await codesPage(made, await made.alice()))
     for (const code of others) {
       const request = {
         method: 'app',

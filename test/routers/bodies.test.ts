@@ -1,5 +1,6 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { type Host, type HostSetup, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
@@ -58,6 +59,7 @@ const parsing: HostSetup = {
 
 async function ready(made: Host) {
   const agent = await signInFully(made, 'alice')
+  await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
   await agent.post('/mfa/enroll-app').send({}).expect(200)
   await challenge(agent, 'email').expect(200)
   return agent

@@ -1,6 +1,7 @@
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import type { MfaEvent } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -140,6 +141,7 @@ describe('events (R89)', () => {
     await challenge(agent, 'sms')
     await verify(agent, '000000')
     await verify(agent, standIn.newestCode()).expect(200)
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({})
     await agent.post('/mfa/enroll-app/confirm').send({ code: '999999' })
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)

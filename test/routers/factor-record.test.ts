@@ -3,9 +3,19 @@ import { describe, expect, it } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import type { RecordedFactors } from '../../src/protocol/factor.js'
 import { totpCode } from '../../src/testing/service.js'
-import { addApp, enrollApp, hostApp, type Interference, intrude, useGateway } from '../attacks/gateway.js'
+import {
+  addApp,
+  byOwnApp,
+  byText,
+  enrollApp,
+  hostApp,
+  type Interference,
+  intrude,
+  useGateway,
+} from '../attacks/gateway.js'
 import { answer } from '../client/hostile-service.js'
 import { addKey } from '../keys/kit.js'
+import { approveChange, sendApproved } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
@@ -173,6 +183,7 @@ describe('onFactorsChanged', () => {
     const agent = await signIn(made.app, 'nina')
     await addApp(agent)
     expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true })
+    await approveChange(agent, '/mfa/keys/options', byOwnApp(agent), { method: 'passkey' })
     const { key } = await addKey(agent, 'passkey')
     expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true, keys: true })
     await agent.post('/mfa/enroll-app/remove').send({}).expect(200)
@@ -195,12 +206,15 @@ describe('onFactorsChanged', () => {
     const bob = await signIn(made.app, 'bob')
     await challenge(bob, 'sms').expect(200)
     await verify(bob, await made.gateway.newestCode('+447700900102')).expect(200)
+    const approve = byText(bob, made.gateway)
     for (const path of ['/mfa/backup', '/mfa/backup/codes']) {
-      await bob.post(path).send({}).expect(200)
+      const send = () => bob.post(path).send({})
+      expect((await sendApproved(bob, send, approve)).status).toBe(200)
       expect(made.record.get('u-bob')).toEqual({ ...NONE, backupCodes: true })
       await bob.post('/mfa/backup/remove').send({}).expect(200)
       expect(made.record.get('u-bob')).toEqual(NONE)
     }
+    await approveChange(bob, '/mfa/backup/codes', approve)
     const { body } = await bob.post('/mfa/backup/codes').send({}).expect(200)
     for (const code of body.codes) await verify(await signIn(made.app, 'bob'), code, { factor: 'backup' })
     await expect.poll(() => made.record.get('u-bob')).toEqual(NONE)

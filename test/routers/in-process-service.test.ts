@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { SECOND, stopClock, stopTimers } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { type Host, host, signIn, signInFully } from '../kit/host.js'
@@ -66,7 +67,11 @@ const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> =
     answers: [{ outcome: 'VALID' }, { outcome: 'sent' }, { outcome: 'valid', backupCodesLeft: -1 }],
   },
   enrollApp: {
-    prepare: (made) => signInFully(made, 'bob'),
+    async prepare(made) {
+      const agent = await signInFully(made, 'bob')
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
+      return agent
+    },
     ask: (_made, agent) => agent.post('/mfa/enroll-app').send({}),
     answers: [{ outcome: 'prepared' }, { outcome: 'prepared', qr: 'https://elsewhere.example/qr.png' }],
   },

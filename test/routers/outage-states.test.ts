@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { addApp, enrollApp, type HostProcess, hostApp, intrude, useGateway } from '../attacks/gateway.js'
+import {
+  addApp,
+  byText,
+  enrollApp,
+  type HostProcess,
+  hostApp,
+  intrude,
+  useGateway,
+} from '../attacks/gateway.js'
 import { answer } from '../client/hostile-service.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -48,7 +56,8 @@ const SESSIONS: Readonly<Record<keyof typeof OUTAGE_ROWS, (start: Start) => Prom
   },
   async pending(start) {
     const made = start()
-    await addApp(await showText(await passwordOnly(made, 'bob')))
+    const agent = await showText(await passwordOnly(made, 'bob'))
+    await addApp(agent, byText(agent, gatewayOf()))
     return passwordOnly(made, 'bob')
   },
   // Its sign-in is what waits, so nobody is signed in.

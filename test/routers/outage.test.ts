@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type MfaEvent, ServiceError } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
@@ -29,13 +30,18 @@ const verbs: {
   },
   {
     verb: 'enrollApp',
-    prepare: (made) => signInFully(made, 'bob'),
+    prepare: async (made) => {
+      const agent = await signInFully(made, 'bob')
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
+      return agent
+    },
     ask: (_made, agent) => agent.post('/mfa/enroll-app').send({}),
   },
   {
     verb: 'verify',
     prepare: async (made) => {
       const agent = await signInFully(made, 'bob')
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
       await agent.post('/mfa/enroll-app').send({}).expect(200)
       return agent
     },
@@ -241,6 +247,7 @@ describe('a page while the service is down', () => {
   it('says that the code did not count only where one was typed, and leads back a user who is signed in', async () => {
     const made = host({ options: { keys: false } })
     const signedIn = (await signInFully(made, 'bob')).set('Accept', 'text/html')
+    await approveChange(signedIn, '/mfa/enroll-app', byStandIn(made, signedIn))
     const pending = browserAgent(made.app)
     await login(pending, 'bob').type('form')
     await challenge(pending, 'sms').type('form').expect(303)

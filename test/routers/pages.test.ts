@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { browserAgent, host } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -141,9 +142,11 @@ describe('the pages of a host', () => {
     await renders(agent.get('/mfa/backup'), 'backup')
     await post('/backup', {}).expect(303)
     await renders(agent.get('/mfa/backup?sent'), 'backup-sent')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(bed, agent))
     await renders(agent.get('/mfa/enroll-app'), 'enroll-start')
     await renders(post('/enroll-app', {}), 'enroll')
     await renders(post('/enroll-app/confirm', { code: '000000' }), 'enroll invalid_code')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(bed, agent))
     bed.standIn.setTrouble(bed.standIn.down)
     await renders(post('/enroll-app', {}), 'stop service_unavailable')
     bed.standIn.setTrouble(undefined)

@@ -5,6 +5,7 @@ import { type MfaOptions, type PolicyDecision, requireMfa } from '../../src/inde
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testKeys } from '../../src/testing/key-service.js'
 import { testService, totpCode } from '../../src/testing/service.js'
+import { approveChange, byCode } from '../kit/approved-change.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, jsonAgent, mfaPaths, type TestUser } from '../kit/host.js'
@@ -70,6 +71,16 @@ function site(keys: boolean, clock: Clock, options: Partial<MfaOptions<TestUser>
       await verify(agent, code, { factor, ...body }).expect(200)
       return agent
     },
+    /** Approves with the app that backup codes are shown. */
+    approveCodes: (agent: Agent, name: string) =>
+      approveChange(
+        agent,
+        '/mfa/backup/codes',
+        byCode(agent, () => {
+          clock.move(30 * SECOND)
+          return totpCode(secrets.get(name) ?? '', Date.now())
+        }),
+      ),
   }
 }
 
@@ -113,6 +124,7 @@ async function ready(made: Site) {
 /** Otto recovers with backup codes of a page, and closes the browser. Returns the codes that are left. */
 async function recoveredOtto(made: Site) {
   const owner = await made.verified('otto', 'app')
+  await made.approveCodes(owner, 'otto')
   const { body } = await owner.post('/mfa/backup/codes').send({}).expect(200)
   const [first, second, ...left] = body.codes as string[]
   const requesting = await made.signIn('otto')
@@ -346,6 +358,7 @@ const STATES: Readonly<Record<string, State>> = {
   'backup codes are being shown': {
     async prepare(made) {
       const agent = (await made.verified('alice', 'app')).set('Accept', 'text/html')
+      await made.approveCodes(agent, 'alice')
       await agent.post('/mfa/backup/codes').type('form').send({}).expect(303)
       return agent
     },
@@ -353,6 +366,7 @@ const STATES: Readonly<Record<string, State>> = {
   'a backup code was used': {
     async prepare(made) {
       const owner = await made.verified('alice', 'app')
+      await made.approveCodes(owner, 'alice')
       const { body } = await owner.post('/mfa/backup/codes').send({}).expect(200)
       const agent = await made.signIn('alice')
       await verify(agent, body.codes[0], { factor: 'backup' }).expect(200)

@@ -7,6 +7,7 @@ import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
 import { testKeys } from '../../src/testing/key-service.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { challengeStrongest, type HostSetup, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -230,6 +231,7 @@ const SITUATIONS: Record<string, Situation> = {
     async prepare(host) {
       const agent = await passBothFactors(host, 'alice', { trust: true })
       await agent.post('/mfa/backup').send({}).expect(200)
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(host, agent))
       await agent.post('/mfa/enroll-app').send({}).expect(200)
       await challenge(agent, 'email').expect(200)
       return agent

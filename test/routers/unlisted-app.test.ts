@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { challengeRouter, createMfa, type MfaOptions, OptionsError } from '../../src/index.js'
 import { formatUser } from '../../src/protocol/index.js'
 import { API_KEY } from '../client/ask.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { EMPTY_RECORD, type HostSetup, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -60,6 +61,7 @@ describe('an enrolled app that the host does not list', () => {
     const owner = await signIn(made.app, 'bob')
     await challenge(owner, 'sms').expect(200)
     await verify(owner, made.standIn.newestCode()).expect(200)
+    await approveChange(owner, '/mfa/enroll-app', byStandIn(made, owner))
     await owner.post('/mfa/enroll-app').expect(200)
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const agent = await signIn(made.app, 'bob')

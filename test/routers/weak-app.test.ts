@@ -3,6 +3,7 @@ import { createService } from '@countersign/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TRANSLATIONS } from '../../src/pages/text.js'
 import { totpCode } from '../../src/testing/service.js'
+import { approveChange, byCode } from '../kit/approved-change.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { host, jsonAgent } from '../kit/host.js'
@@ -77,6 +78,9 @@ describe('a user whose imported authenticator app has a short secret', () => {
   it('is not asked any more once it is replaced, in this session and at the next sign-in', async () => {
     const clock = stopClock()
     const { app, agent } = await signedIn(WEAK)
+    clock.move(30_000)
+    const owned = () => totpCode(WEAK)
+    await approveChange(agent, '/mfa/enroll-app', byCode(agent, owned))
     const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent
       .post('/mfa/enroll-app/confirm')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type FactorInput, ServiceError } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
@@ -156,6 +157,7 @@ describe('an authenticator app (R48)', () => {
       const agent = await signIn(made.app, 'alice')
       await challenge(agent, method).expect(200)
       await verify(agent, made.standIn.newestCode()).expect(200)
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
       for (const verb of ['send', 'sendBackupCodes'] as const) {
         made.standIn.service[verb] = async () => {
           throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'no carrier')

@@ -1,3 +1,4 @@
+import { digestOf } from '../../digest.js'
 import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Finish } from '../../flows/login-step.js'
@@ -15,6 +16,27 @@ import type { RequestContext } from './context.js'
 
 /** What a record has only while the user is asked. */
 const QUESTION = ['challenge', 'stepUp', 'refused', 'returnTo'] as const
+
+/**
+ * The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place.
+ * Without `asked`, for a step-up without an approval.
+ */
+export async function askedApproval(
+  { deps, state }: RequestContext,
+  asked: Pick<RequestedApproval, 'digest' | 'details' | 'lines'> | undefined,
+): Promise<RequestedApproval | number | undefined> {
+  const { userId, record } = state
+  const open = openApproval(record)
+  if (open?.digest === asked?.digest) return open
+  // A step-up for something else ends what is open, and leaves an approval that was given.
+  const replaced = asked ? record.approval : open
+  if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
+  if (!asked) return undefined
+  // Equal requests of a session at once are one, as after a double click.
+  const id = digestOf(JSON.stringify([record.transaction, asked.digest, replaced?.id]))
+  const approval = { id, at: Date.now(), ...asked }
+  return (await deps.approvalRequests.open(userId, id)) || approval
+}
 
 /** The user approved a request. */
 export interface Approved {

@@ -1,5 +1,4 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { digestOf } from '../../digest.js'
 import { bindingOf, canName, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
@@ -14,6 +13,7 @@ import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
+import { askedApproval } from '../actions/approval.js'
 import {
   type EnteredRequest,
   gateOf,
@@ -33,7 +33,6 @@ import {
   type BoundRequest,
   fieldFaults,
   readBoundRequest,
-  type ShownRequest,
   shownRequest,
   unfitFields,
 } from './bound-request.js'
@@ -199,21 +198,6 @@ async function requireApproval(
   deps.emit({ type: 'approval_used', userId, approval: approval.id })
   if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval, granted)
   next()
-}
-
-/** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place. */
-async function askedApproval({ deps, state }: RequestContext, asked: ShownRequest | undefined) {
-  const { userId, record } = state
-  const open = openApproval(record)
-  if (open?.digest === asked?.digest) return open
-  // A step-up for something else ends what is open, and leaves an approval that was given.
-  const replaced = asked ? record.approval : open
-  if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
-  if (!asked) return undefined
-  // Equal requests of a session at once are one, as after a double click.
-  const id = digestOf(JSON.stringify([record.transaction, asked.digest, replaced?.id]))
-  const approval = { id, at: Date.now(), ...asked }
-  return (await deps.approvalRequests.open(userId, id)) || approval
 }
 
 /** Refuses a request until the user has shown a factor that the rule accepts, or has approved the request with it. */

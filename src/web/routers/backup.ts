@@ -24,7 +24,7 @@ import type { backupCreatedAnswer, backupSavedAnswer, backupSentAnswer } from '.
 import { browserSeal } from '../http/browser-seal.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
-import { approvalOf, approvalRefusal, factorChangeRefusal } from './factor-change.js'
+import { approvalOf, type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
 import { addRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -94,8 +94,8 @@ async function respondSent(context: RouteContext, outcome: BackupSent | Refused)
 }
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
-async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  return (await factorChangeRefusal(context, '/backup')) ?? refusalWithoutFactor(context.user)
+async function refusalFor(context: RouteContext, rule?: ChangeRule): Promise<Refusal | undefined> {
+  return (await factorChangeRefusal(context, '/backup', rule)) ?? refusalWithoutFactor(context.user)
 }
 
 const codesSeal = browserSeal('mfa_backup_codes')
@@ -114,10 +114,11 @@ function addBackupCodes(router: Router, deps: RouteDeps): void {
 
 async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
-  const asked = { change: 'backup_codes', path: '/backup', uses: true } as const
-  const refusal = (await approvalRefusal(context, asked)) ?? refusalWithoutFactor(user)
+  const refusal = await refusalFor(context, { change: 'backup_codes', uses: true })
   if (refusal) return refuse(refusal)
-  const outcome = await changeFactor(context, () => createBackupCodes(deps, user, state.record))
+  const outcome = await changeApproved(context, 'backup_codes', () =>
+    changeFactor(context, () => createBackupCodes(deps, user, state.record)),
+  )
   if (outcome.outcome === 'created') {
     await takeBackIfEnded(context, (account) => removeEndedFactor(deps, account, 'backup'))
     await notify(context, { type: 'backup_codes_shown' })

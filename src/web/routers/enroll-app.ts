@@ -34,7 +34,12 @@ import { confirmBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { isExhausted, type RouteContext } from './context.js'
-import { approvalOf, approvalRefusal, confirmationRefusal, enrollmentRefusal } from './factor-change.js'
+import {
+  changeApproved,
+  confirmationRefusal,
+  enrollmentRefusal,
+  factorChangeRefusal,
+} from './factor-change.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
 import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage, stop } from './respond.js'
@@ -102,16 +107,18 @@ async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   if (refusal) return refuse(refusal)
   const shown = await shownAlready(context)
   if (shown) return shown
-  await checkAppIsOwn(context)
-  const prepared = await prepareApp(context.deps, context.user, appContact(context))
-  const approvedBy = approvalOf(context, 'app')
-  if (prepared.outcome === 'refused' || !approvedBy) return prepared
-  return { ...prepared, enrollment: { ...prepared.enrollment, approvedBy } }
+  return changeApproved(context, 'app', async (approvedBy) => {
+    await checkAppIsOwn(context)
+    const prepared = await prepareApp(context.deps, context.user, appContact(context))
+    if (prepared.outcome === 'refused' || !approvedBy) return prepared
+    return { ...prepared, enrollment: { ...prepared.enrollment, approvedBy } }
+  })
 }
 
 function startRefusal(context: RouteContext, uses: boolean) {
-  const asked = { change: 'app', path: '/enroll-app', uses } as const
-  return enrollmentRefusal(context, '/enroll-app', () => approvalRefusal(context, asked))
+  return enrollmentRefusal(context, '/enroll-app', () =>
+    factorChangeRefusal(context, '/enroll-app', { change: 'app', uses }),
+  )
 }
 
 function confirmRefusal(context: RouteContext) {

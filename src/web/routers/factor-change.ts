@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { digestOf } from '../../digest.js'
 import { canonicalJson } from '../../flows/canonical-json.js'
+import type { Refused } from '../../flows/deps.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
@@ -11,40 +11,65 @@ import type { ShownMethod } from '../../protocol/factor.js'
 import type { KeyMethod } from '../../protocol/methods.js'
 import { without } from '../../session/record.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { askedApproval } from '../actions/approval.js'
 import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
 import { offeredChoice } from '../http/listed-factors.js'
 import type { Problem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { offersKeys } from './key-page.js'
 
+/** A change that the user approves on its own. */
+export type ApprovedChange = 'app' | KeyMethod | 'backup_codes'
+
+/** What a change of factors requires: `change`, an approval of its own, which `uses` uses up; else a factor shown before it began, `sinceMs` ago. */
+export interface ChangeRule {
+  readonly change?: ApprovedChange
+  readonly uses?: boolean
+  readonly sinceMs?: number
+}
+
 /**
  * Why a user may not change factors now, or `undefined`: they must have shown one as strong as the strongest one of the account
- * in the five minutes before the change began, `sinceMs` ago (R55, R61, R92). While that one is withheld, none can be added (R132).
+ * in the last five minutes, or have approved exactly this with it (R55, R61, R92, R121). While it is withheld, none can be added (R132).
  */
 export async function factorChangeRefusal(
-  { req, deps, state, user, requirement }: RouteContext,
+  context: RouteContext,
   path: string,
-  sinceMs = 0,
+  { change, uses = false, sinceMs = 0 }: ChangeRule = {},
 ): Promise<Refusal | undefined> {
-  const { record, stage } = state
+  const { req, deps, state, user, requirement } = context
+  const { record, stage, userId } = state
   const refusal = refusalByRequirement(requirement)
   if (refusal) return refusal
   if (user.existing.length === 0)
     return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(user)
-  if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
+  const isAllowed = change
+    ? await isApproved(context, change, uses)
+    : isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })
+  if (isAllowed) return undefined
   const { factors, backup } = await acceptedFactors(deps, user, required)
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
   if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
-  const stepUp = { factors: factors.map(({ id }) => id), backup }
-  const returnTo = `${deps.settings.urls.path}${path}`
-  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
+  const { urls, languages } = deps.settings
+  const asked = change && {
+    digest: digestOfChange(userId, change),
+    details: { type: change },
+    lines: [changeLine(user.locales, change, languages.texts)],
+  }
+  const approval = await askedApproval(context, asked)
+  if (typeof approval === 'number') return { code: 'too_many_approvals', retryAfterSeconds: approval }
+  const isAsked = approval?.id === openApproval(record)?.id
+  const current = await storeIfCurrent(req, {
+    ...(isAsked ? record : without(record, 'challenge', 'approval')),
+    ...(approval && { approval }),
+    stepUp: { factors: factors.map(({ id }) => id), backup },
+    returnTo: `${urls.path}${path}`,
+  })
+  if (!current) throw sessionEnded()
   return { code: 'step_up_required' }
 }
-
-/** A change that the user approves on its own. */
-export type ApprovedChange = 'app' | KeyMethod | 'backup_codes'
 
 /** What the user has approved this change with, in this session. The store knows whether the approval was used. */
 export function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
@@ -57,43 +82,31 @@ function digestOfChange(user: string, change: ApprovedChange): string {
   return digestOf(canonicalJson({ type: change, user }))
 }
 
-/**
- * Why a factor may not be added, nor backup codes be shown: in a session that has a factor, the user must have approved exactly this with
- * one as strong as the strongest (R92, R121). `uses`: uses the approval up. Otherwise as `factorChangeRefusal`.
- */
-export async function approvalRefusal(
-  context: RouteContext,
-  { change, path, uses }: { readonly change: ApprovedChange; readonly path: string; readonly uses: boolean },
-): Promise<Refusal | undefined> {
-  const { req, deps, state, user, requirement } = context
-  const { record, stage, userId } = state
-  if (user.existing.length === 0 || stage === 'pending' || requirement.requires !== 'nothing') {
-    return factorChangeRefusal(context, path)
-  }
-  const required = factorChange(user)
+async function isApproved(context: RouteContext, change: ApprovedChange, uses: boolean): Promise<boolean> {
+  const { deps, user, state } = context
   const shown = approvalOf(context, change)
-  const { approvalRequests, settings } = deps
-  if (shown && required.accepts(shown)) {
-    if (!uses || (await approvalRequests.consume(userId, record.approval?.id ?? ''))) return undefined
+  if (!shown || !factorChange(user).accepts(shown)) return false
+  return !uses || deps.approvalRequests.consume(state.userId, state.record.approval?.id ?? '')
+}
+
+/** Makes a change that may be made. What fails or is refused leaves the approval that was used for it to the next request (R77). */
+export async function changeApproved<Outcome extends { readonly outcome: string }>(
+  context: RouteContext,
+  change: ApprovedChange,
+  run: (approvedBy: ShownMethod | undefined) => Promise<Outcome | Refused>,
+): Promise<Outcome | Refused> {
+  const { deps, user, state } = context
+  const { approval } = state.record
+  const approvedBy =
+    state.stage !== 'pending' && user.existing.length > 0 ? approvalOf(context, change) : undefined
+  let isMade = false
+  try {
+    const outcome = await run(approvedBy)
+    isMade = outcome.outcome !== 'refused'
+    return outcome
+  } finally {
+    if (!isMade && approvedBy && approval) await deps.approvalRequests.open(state.userId, approval.id)
   }
-  const { factors, backup } = await acceptedFactors(deps, user, required)
-  // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
-  if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
-  const digest = digestOfChange(userId, change)
-  const open = openApproval(record)
-  let kept = record
-  if (open?.digest !== digest) {
-    if (record.approval) await approvalRequests.consume(userId, record.approval.id)
-    const lines = [changeLine(user.locales, change, settings.languages.texts)]
-    const asked = { id: randomUUID(), at: Date.now(), digest, details: { type: change }, lines }
-    const retryAfterSeconds = await approvalRequests.open(userId, asked.id)
-    if (retryAfterSeconds > 0) return { code: 'too_many_approvals', retryAfterSeconds }
-    kept = { ...without(record, 'challenge'), approval: asked }
-  }
-  const stepUp = { factors: factors.map(({ id }) => id), backup }
-  const returnTo = `${settings.urls.path}${path}`
-  if (!(await storeIfCurrent(req, { ...kept, stepUp, returnTo }))) throw sessionEnded()
-  return { code: 'step_up_required' }
 }
 
 /** Why a factor whose setup has begun may not be confirmed. An approval counts until then, if it is still strong enough. */
@@ -105,7 +118,7 @@ export async function confirmationRefusal(
 ): Promise<Refusal | undefined> {
   const { requirement, user } = context
   const isApproved = approvedBy !== undefined && factorChange(user).accepts(approvedBy)
-  return isApproved ? refusalByRequirement(requirement) : factorChangeRefusal(context, path, sinceMs)
+  return isApproved ? refusalByRequirement(requirement) : factorChangeRefusal(context, path, { sinceMs })
 }
 
 /** Why a factor may not be set up: none of this kind is enough here, or as `decide` says where no factor is required. */

@@ -17,6 +17,7 @@ import type { Refusal } from '../../flows/refusal.js'
 import { refusalWithoutFactor } from '../../flows/user.js'
 import type { PageMessage } from '../../pages/view.js'
 import { formatUser, isAccountAddress } from '../../protocol/contact.js'
+import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { requireCurrent, sessionEnded, storeIfCurrent, storeRecord } from '../../session/store.js'
@@ -32,8 +33,7 @@ import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import {
-  approvalOf,
-  approvalRefusal,
+  changeApproved,
   conditionalKeyRefusal,
   confirmationRefusal,
   enrollmentRefusal,
@@ -125,17 +125,19 @@ async function prepare(
 ): Promise<PreparedKey | Refused> {
   const { method: change, mediation } = fields
   const isOffered = change === 'passkey' && conditionalKeyRefusal(context) === undefined
-  const asked = { change, path: PAGE, uses: true }
   const refusal = mediation
     ? attemptRefusal(context)
     : await enrollmentRefusal(context, PAGE, async () =>
-        isOffered ? undefined : approvalRefusal(context, asked),
+        isOffered ? undefined : factorChangeRefusal(context, PAGE, { change, uses: true }),
       )
   if (refusal) return refuse(refusal)
-  const prepared = await prepareKey(context.deps, keyAccount(context), fields)
-  if (prepared.outcome === 'refused') return prepared
-  const allowedBy = isOffered ? { offered: true as const } : { approvedBy: approvalOf(context, change) }
-  return { ...prepared, registration: { ...prepared.registration, ...onlyGiven(allowedBy) } }
+  const make = async (approvedBy?: ShownMethod): Promise<PreparedKey | Refused> => {
+    const prepared = await prepareKey(context.deps, keyAccount(context), fields)
+    if (prepared.outcome === 'refused') return prepared
+    const allowedBy = isOffered ? { offered: true as const } : { approvedBy }
+    return { ...prepared, registration: { ...prepared.registration, ...onlyGiven(allowedBy) } }
+  }
+  return isOffered || mediation ? make() : changeApproved(context, change, make)
 }
 
 /** Adds the one passkey that the sign-in offered, which the user does not approve. */
