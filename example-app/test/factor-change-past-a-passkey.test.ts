@@ -30,9 +30,18 @@ async function signInByText(username: string): Promise<Browser> {
 }
 
 /** The customer adds a passkey, whose response to a challenge is returned. */
-async function addPasskey(browser: Browser) {
+async function addPasskey(browser: Browser, username: string) {
   const device = softwareAuthenticator()
-  const prepared = await browser.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
+  const options = () => browser.post('/mfa/keys/options').send({ method: 'passkey' })
+  const { body: asked } = await options().expect(401)
+  const approval = asked.approval.id
+  await browser.post('/mfa/challenge').send({ factor: 'sms', approval }).expect(200)
+  const phone = SEED_USERS.find(({ username: name }) => name === username)?.phone ?? ''
+  await browser
+    .post('/mfa/verify')
+    .send({ code: await vault.codeSentTo(phone), approval })
+    .expect(200)
+  const prepared = await options().expect(200)
   const response = device.create(prepared.body.publicKey, PAGE)
   await browser.post('/mfa/keys').send({ method: 'passkey', response }).expect(200)
   return async (challenged: Browser) => {

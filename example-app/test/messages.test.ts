@@ -36,6 +36,9 @@ it('a new app, new backup codes and a used backup code cause one message each, a
   await verify(alice, shown, { factor: 'app' }).then(expectStatus(200))
   const before = await messages()
 
+  const { body } = await alice.post('/mfa/enroll-app').send({}).then(expectStatus(401))
+  const approves = { code: seedAppCode('alice', Date.now()), factor: 'app', approval: body.approval.id }
+  await alice.post('/mfa/verify').send(approves).then(expectStatus(200))
   const { secret } = (await alice.post('/mfa/enroll-app').send({}).then(expectStatus(200))).body
   const code = new TOTP({ secret }).generate()
   await alice.post('/mfa/enroll-app/confirm').send({ code }).then(expectStatus(200))

@@ -326,7 +326,7 @@ describe('a session that evidence verified (R112)', () => {
       async ([value, status]) => {
         const made = evidencedHost({ issuers: { self: { amr: COUNTED.amr ?? {} } } })
         const { agent } = await made.signIn('bob', claims({ issuer: 'self', amr: [value] }))
-        await agent.post('/mfa/enroll-app').send({}).expect(status)
+        await agent.post('/mfa/backup').send({}).expect(status)
       },
     ))
 

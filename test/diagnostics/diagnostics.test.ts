@@ -11,6 +11,7 @@ import { API_KEY_INFO, SERVICE_HEADER, SERVICE_IDENTITY } from '../../src/protoc
 import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import {
@@ -300,10 +301,14 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
       ...(await enrollApp(request)),
       uri: `otpauth://totp/bob?secret=JBSWY3DPEHPK3PXP&issuer=${issuer}`,
     })
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     expect(made.codes()).not.toContain('MFA_WARN_APP_NAME')
     issuer = 'Countersign'
-    for (let visit = 0; visit < 2; visit++) await agent.post('/mfa/enroll-app').send({}).expect(200)
+    for (let visit = 0; visit < 2; visit++) {
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
+      await agent.post('/mfa/enroll-app').send({}).expect(200)
+    }
     return made
   },
   MFA_WARN_APP_CONTACT: async (setup) => {
@@ -312,8 +317,10 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     await owner.post('/mfa/enroll-app').expect(200)
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const other = await signInFully(made, 'bob')
+    await approveChange(other, '/mfa/enroll-app', byStandIn(made, other))
     for (let visit = 0; visit < 2; visit++) await other.post('/mfa/enroll-app').expect(500)
     expect(made.failures.at(-1)).toMatchObject({ code: 'ERR_MFA_APP_CONTACT' })
+    await approveChange(owner, '/mfa/enroll-app', async () => ({ code: '123456', factor: 'app' }))
     await owner.post('/mfa/enroll-app').expect(200)
     return made
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountNotice, createMfa, type MfaEvent } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { DAY, MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, type HostSetup, host, signIn, signInFully, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -151,6 +152,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     await guess(made, clock, 'otto', 'app', 9)
     clock.move(DAY)
     const owner = await signInFully(made, 'otto')
+    await approveChange(owner, '/mfa/enroll-app', byStandIn(made, owner))
     await owner.post('/mfa/enroll-app').expect(200)
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     clock.move(DAY)

@@ -1,5 +1,6 @@
 import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
@@ -276,6 +277,7 @@ describe('ten wrong codes in a day (R23)', () => {
     stopClock()
     const made = host()
     const owner = await signInFully(made, 'alice')
+    await approveChange(owner, '/mfa/enroll-app', byStandIn(made, owner))
     await owner.post('/mfa/enroll-app').expect(200)
     for (let attempt = 0; attempt < 5; attempt++) {
       await owner.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)

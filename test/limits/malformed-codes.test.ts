@@ -3,6 +3,7 @@ import { httpService } from '../../src/client/service.js'
 import type { ServiceAddress } from '../../src/options/service.js'
 import { readServiceAddress } from '../../src/options/settings.js'
 import { COUNTERSIGN_CODES } from '../../src/protocol/wire.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -87,6 +88,7 @@ describe('a code that cannot be right', () => {
   it('is refused for the first code of a new app, too', async () => {
     const made = told()
     const agent = await signInFully(made, 'bob')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     const { body } = await agent.post('/mfa/enroll-app/confirm').send({ code: '1234' }).expect(400)
     expect(body).toMatchObject({ code: 'malformed_code' })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMfa, type FactorInput } from '../../src/index.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { EMPTY_RECORD, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type Agent, stateAfterLogin } from '../trust/kit.js'
@@ -55,6 +56,7 @@ describe('an account notice', () => {
   it('reports a new factor, with its contact masked', async () => {
     const made = noticingHost()
     const agent = await passBothFactors(made, 'bob')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const notice = made.newest('factor_added')
@@ -240,6 +242,7 @@ describe('an account notice about a request that another request of the session 
       options: { ...EMPTY_RECORD, onFactorsChanged: ({ id }) => void enrolled.push(id) },
     })
     const agent = await passBothFactors(made, 'alice')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await overtaken(made, agent, '/mfa/enroll-app/confirm', { code: '123456' })
     expect(made.newest('factor_added')).toMatchObject({ method: 'app' })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '../../src/index.js'
 import { en as englishPages } from '../../src/pages/locales/en.js'
 import { en as englishNotices } from '../../src/pages/notices/locales/en.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { jsonAgent } from '../kit/host.js'
 import { followNotMeLink, linkIn, noticingHost, passBothFactors } from './kit.js'
 
@@ -64,6 +65,7 @@ describe('a host’s own texts in notices', () => {
 
     const made = noticingHost({ options: { languages: { texts: { sv } } } })
     const agent = await passBothFactors(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'sv'))
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     expect(made.newest('factor_added').text).toMatch(/^Nytt: Kodapp \(.*\)\.\n/)

@@ -80,7 +80,12 @@ async function signedIn(stage: Stage, name: string, trust?: true) {
 async function factors(stage: Stage) {
   const { app, clock } = stage
   const secretOf = async (name: string) => {
-    const agent = withCookie(app.app, (await signedIn(stage, name)).cookie)
+    const signed = withCookie(app.app, (await signedIn(stage, name)).cookie)
+    const { approval } = (await signed.post('/mfa/enroll-app').expect(401)).body
+    await signed.post('/mfa/challenge').send({ factor: 'sms', approval: approval.id }).expect(200)
+    const code = await app.codeFor(phoneOf(USERS, name))
+    const approved = await signed.post('/mfa/verify').send({ code, approval: approval.id }).expect(200)
+    const agent = withCookie(app.app, sessionCookie(approved))
     const { secret } = (await agent.post('/mfa/enroll-app').expect(200)).body
     const confirmed = await agent
       .post('/mfa/enroll-app/confirm')

@@ -1,5 +1,6 @@
 import type { SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
@@ -301,6 +302,7 @@ describe('the stored session (R10)', () => {
     look()
     await verify(browser, standIn.newestCode()).expect(200)
     look()
+    await approveChange(browser, '/mfa/enroll-app', byStandIn({ standIn }, browser))
     const { secret } = (await browser.post('/mfa/enroll-app').expect(200)).body
     look()
     await browser.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)

@@ -320,6 +320,8 @@ describe('authenticator apps of the test kit', () => {
   it('can be set up with the secret on the page', async () => {
     const agent = await started(app(), 'bob')
     await signInWithMfa(agent, { kit })
+    const asked = await agent.post('/mfa/enroll-app').send({}).expect(401)
+    await signInWithMfa(agent, { kit, approval: asked.body.approval.id })
     const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
     expect(body.qr).toMatch(/^data:image\/png;base64,/)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)

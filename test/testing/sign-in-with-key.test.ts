@@ -24,6 +24,8 @@ async function withKey(method: 'security-key' | 'passkey' = 'passkey') {
   await login(agent, 'bob').expect(200)
   await signInWithMfa(agent, { kit })
   const authenticator = softwareAuthenticator()
+  const { body } = await agent.post('/mfa/keys/options').send({ method }).expect(401)
+  await signInWithMfa(agent, { kit, approval: body.approval.id })
   const key = await addKey(agent, { authenticator, method, name: 'Blue' })
   return { made, agent, authenticator, key }
 }

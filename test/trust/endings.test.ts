@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/stores/config.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
@@ -69,6 +70,7 @@ describe('the trust in a browser (R66)', () => {
     const elsewhere = await signInAndTrust(host, 'alice')
     clock.move(40 * SECOND)
     const agent = await signInAndTrust(host, 'alice')
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(host, agent))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     expect(await statusOf(agent, 'alice')).toMatchObject({ status: 'pending' })

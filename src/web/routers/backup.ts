@@ -24,7 +24,7 @@ import type { backupCreatedAnswer, backupSavedAnswer, backupSentAnswer } from '.
 import { browserSeal } from '../http/browser-seal.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
-import { approvalOf, type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
+import { type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
 import { addRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -49,7 +49,7 @@ async function showStart(context: RouteContext): Promise<void> {
     const to = maskForOwner(target.contact)
     return showPage(context, { page: 'backup-sent', to, ...onlyGiven({ count, next }) })
   }
-  const refusal = approvalOf(context, 'backup_codes') ? undefined : await refusalFor(context)
+  const refusal = await refusalFor(context, { change: 'backup_codes' })
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(context.res, { code: 'not_found' })
   showPage(context, await startView(context), keptRefusal(context))

@@ -21,7 +21,10 @@ import { offersKeys } from './key-page.js'
 /** A change that the user approves on its own. */
 export type ApprovedChange = 'app' | KeyMethod | 'backup_codes'
 
-/** What a change of factors requires: `change`, an approval of its own, which `uses` uses up; else a factor shown before it began, `sinceMs` ago. */
+/**
+ * What a change of factors requires: a factor shown at most five minutes before it began, `sinceMs` ago, or that `change` is approved.
+ * `uses`: that approval alone counts, and is used up.
+ */
 export interface ChangeRule {
   readonly change?: ApprovedChange
   readonly uses?: boolean
@@ -45,20 +48,20 @@ export async function factorChangeRefusal(
     return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(user)
-  const isAllowed = change
-    ? await isApproved(context, change, uses)
-    : isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })
-  if (isAllowed) return undefined
+  if (change && (await isApproved(context, change, uses))) return undefined
+  if (!uses && isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
   const { factors, backup } = await acceptedFactors(deps, user, required)
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
   if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
   const { urls, languages } = deps.settings
-  const asked = change && {
-    digest: digestOfChange(userId, change),
-    details: { type: change },
-    lines: [changeLine(user.locales, change, languages.texts)],
-  }
-  const approval = await askedApproval(context, asked)
+  const asked = uses &&
+    change && {
+      digest: digestOfChange(userId, change),
+      details: { type: change },
+      lines: [changeLine(user.locales, change, languages.texts)],
+    }
+  // A page asks for nothing new, as a link of another site may lead to it (R14).
+  const approval = asked ? await askedApproval(context, asked) : openApproval(record)
   if (typeof approval === 'number') return { code: 'too_many_approvals', retryAfterSeconds: approval }
   const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
@@ -72,7 +75,7 @@ export async function factorChangeRefusal(
 }
 
 /** What the user has approved this change with, in this session. The store knows whether the approval was used. */
-export function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
+function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
   const { approval } = record
   const isGiven = approval && !isOver(approval) && approval.digest === digestOfChange(record.userId, change)
   return isGiven ? approval.granted?.shown : undefined
