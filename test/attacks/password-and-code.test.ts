@@ -234,7 +234,12 @@ describe('a password and a code in one request', () => {
     const agent = jsonAgent(made.app)
     await agent.post('/login').send({ name: 'bob' }).expect(200)
     await challenge(agent, 'sms').expect(200)
-    await loginWith(agent, 'alice', { code: made.standIn.newestCode() }).expect(401)
-    expect(made.standIn.count('verify')).toBe(0)
+    // One for the pending login of another user, and one in a verified session.
+    for (const isVerified of [false, true]) {
+      if (isVerified) await verify(agent, made.standIn.newestCode()).expect(200)
+      const { body } = await loginWith(agent, 'alice', { code: made.standIn.newestCode() }).expect(403)
+      expect(body.code ?? 'other_user').toBe('other_user')
+      expect(made.standIn.count('verify')).toBe(Number(isVerified))
+    }
   })
 })

@@ -75,8 +75,12 @@ export class PassportMfaStrategy {
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
     const user = userOfRequest(at)
+    const found = shared.session?.state
     if (user && finish === 'passport') await logIn(req, user)
-    // The session is another user's, whose first factor this request has not shown.
+    // Asked for the state of a pending login, the session withholds the user that the request names.
+    else if (found && found.stage !== 'none' && namesOtherUser(at, found)) {
+      return this.refuse(req, { code: 'other_user' })
+    }
     const state = await askedStateOf(at)
     if (state.stage === 'none') {
       if (!state.expired) hideNewSession(req)
