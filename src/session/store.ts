@@ -139,10 +139,12 @@ export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onR
   const ended = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
   for (const name of ['destroy', 'regenerate'] as const) {
     const end = session[name]
-    const value = (done: (error?: unknown) => void) => {
-      void ended()
-      return end.call(session, done)
-    }
+    const value = (done: (error?: unknown) => void = ignore) =>
+      end.call(session, (error: unknown) => {
+        // A session that its store could not delete has not ended, so that it can be ended again (R09).
+        if (!error) void ended()
+        done(error)
+      })
     Object.defineProperty(session, name, { configurable: true, value })
   }
   Object.defineProperty(session, ENDED, { configurable: true, value: ended })
@@ -278,8 +280,8 @@ export function onRegenerate(
   Object.defineProperty(old, 'regenerate', {
     configurable: true,
     value(this: Session, callback: (error?: unknown) => void) {
-      Reflect.get(old, ENDED)?.()
       deleted = deleteSession(req, req.sessionID)
+      deleted.then(Reflect.get(old, ENDED), ignore)
       req.sessionStore.generate(req)
       delete old.mfa
       delete old.returnTo
