@@ -5,17 +5,16 @@ const REQUESTS_UNDER_WAY = 20
 
 /** Signs a browser out while it loads pages, the last of which may store the session again. */
 export async function lateRequest(scene: Scene): Promise<Verdict> {
-  const { check, user, signOut, browser, cookiesOf, isIn } = scene
-  const { agent, code } = await scene.waiting(4)
-  const right = await code()
-  await scene.submit(agent, right)
-  scene.hasUsed(user, right)
-  if (!(await isIn(agent))) throw new Untried('the right code does not sign in')
+  const { check, signOut, browser, cookiesOf, isIn } = scene
+  const agent = await scene.signedInAgain()
   const copied = cookiesOf(agent)
   const [page = '/'] = check.protectedPaths
   let isOut = false
+  const load = () => scene.get(browser(copied), page)
+  // Once all have connected, they load while the sign-out is under way.
+  await Promise.all(Array.from({ length: REQUESTS_UNDER_WAY }, load))
   const loading = Array.from({ length: REQUESTS_UNDER_WAY }, async () => {
-    while (!isOut) await scene.get(browser(copied), page)
+    while (!isOut) await load()
   })
   const { status } = await scene.send(agent, { ...signOut, page }).finally(() => {
     isOut = true

@@ -41,6 +41,17 @@ export function openScene(read: AttackTarget) {
     browsers.set(nth, made)
     return made
   }
+  /** Another browser in which the user is signed in: that of an earlier attack, since codes are limited. */
+  const signedInAgain = async () => {
+    const known = browsers.get(1)
+    if (known && (await isIn(known.agent))) return known.agent
+    const { agent, code } = await waiting(1)
+    const right = await code()
+    await target.submit(agent, right)
+    target.hasUsed(user, right)
+    if (await isIn(agent)) return agent
+    throw new Untried('the right code does not sign in')
+  }
   /** The attacker's own account. @throws {Untried} if none was given. */
   const attacker = () => given(ownAccount, '--other-sign-in, an account of the attacker')
 
@@ -55,6 +66,7 @@ export function openScene(read: AttackTarget) {
     withRemember,
     attacker,
     signedIn,
+    signedInAgain,
     waiting,
     toForeignSite: () => waiting(1, polluted(user.signIn)),
     waitingOther: once(async () => target.pending(attacker())),
