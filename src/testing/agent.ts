@@ -49,10 +49,16 @@ interface Choice {
   readonly canUse: (method: string) => boolean
 }
 
+/** Approves a request of the user. Gets the id of the approval that the app asked for. */
+export type Approve = (approval: string) => Promise<unknown>
+
 /** The requests of a user's browser to an app. */
 export interface AppRequests {
-  /** Requests a path: POST with a body, otherwise GET. @throws if the app refuses; the error names request and code. */
-  step(path: string, body?: object): Promise<Fields>
+  /**
+   * Requests a path: POST with a body, otherwise GET, and once more after `approve` if the app asks for an approval. @throws if the app
+   * refuses; the error names request and code.
+   */
+  step(path: string, body?: object, approve?: Approve): Promise<Fields>
   /** Passes the first factor. Returns the id, the method or `backup` for the second one. @throws if it is not offered. */
   chooseFactor(path: string, choice: Choice): Promise<string>
 }
@@ -62,9 +68,14 @@ export function requestsOf(agent: TestAgent | FetchAgent, caller: string): AppRe
   const send = senderFor(agent)
   const fail = (...problem: readonly unknown[]) => new Error(`${caller}: ${problem.join(' ')}`.trim())
 
-  const step = async (path: string, body?: object): Promise<Fields> => {
+  const step = async (path: string, body?: object, approve?: Approve): Promise<Fields> => {
     const answer = await send(path, body)
     if (answer.status < 400) return answer.body
+    const { id } = asObject(answer.body.approval)
+    if (approve && typeof id === 'string') {
+      await approve(id)
+      return step(path, body)
+    }
     throw fail(methodOf(body), path, 'responded with', answer.status, answer.body.code ?? '')
   }
 

@@ -3,6 +3,7 @@ import { maskForOwner } from '../protocol/masked-contact.js'
 import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
 import {
   type AppRequests,
+  type Approve,
   type FetchAgent,
   type Fields,
   type FirstFactor,
@@ -100,6 +101,11 @@ export interface AddingKeyUser extends KeyUser {
   readonly method?: KeyMethod | undefined
   /** The user's name for it. */
   readonly name?: string | undefined
+  /**
+   * Approves the new key, which the app asks of a user who has another factor: `(approval) => signInWithMfa(agent, { kit, approval })`.
+   * By default, the app refuses the key then.
+   */
+  readonly approve?: Approve | undefined
 }
 
 /**
@@ -119,10 +125,10 @@ export async function signInWithKey(
 /** Adds a key for a signed-in user as a browser would, and returns its id. @throws if a request fails. */
 export async function addKey(
   agent: TestAgent | FetchAgent,
-  { authenticator, method = 'passkey', name, origin, path = '/mfa' }: AddingKeyUser,
+  { authenticator, method = 'passkey', name, origin, path = '/mfa', approve }: AddingKeyUser,
 ): Promise<string> {
   const requests = requestsOf(agent, 'addKey')
-  const prepared = await requests.step(`${path}/keys/options`, { method })
+  const prepared = await requests.step(`${path}/keys/options`, { method }, approve)
   const publicKey: { readonly rp?: { readonly id?: string } } = Object(prepared.publicKey)
   const response = authenticator.create(publicKey, { origin: origin ?? `https://${publicKey.rp?.id}` })
   await requests.step(`${path}/keys`, { method, response, ...(name !== undefined && { name }) })

@@ -24,9 +24,8 @@ async function withKey(method: 'security-key' | 'passkey' = 'passkey') {
   await login(agent, 'bob').expect(200)
   await signInWithMfa(agent, { kit })
   const authenticator = softwareAuthenticator()
-  const { body } = await agent.post('/mfa/keys/options').send({ method }).expect(401)
-  await signInWithMfa(agent, { kit, approval: body.approval.id })
-  const key = await addKey(agent, { authenticator, method, name: 'Blue' })
+  const approve = (approval: string) => signInWithMfa(agent, { kit, approval })
+  const key = await addKey(agent, { authenticator, method, name: 'Blue', approve })
   return { made, agent, authenticator, key }
 }
 
@@ -74,6 +73,10 @@ describe('signing in with a key in a test', () => {
     )
     await expect(addKey(withoutKey, { authenticator })).rejects.toThrow(
       'addKey: POST /mfa/keys/options responded with 401 mfa_required',
+    )
+    await signInWithMfa(withoutKey, { kit })
+    await expect(addKey(withoutKey, { authenticator })).rejects.toThrow(
+      'addKey: POST /mfa/keys/options responded with 401 step_up_required',
     )
   })
 

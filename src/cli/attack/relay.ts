@@ -67,8 +67,11 @@ export async function relayFactors(target: AttackTarget): Promise<readonly Relay
     if (!isPlugin) throw new Untried('keys are tried with the plugin only')
     const authenticator = softwareAuthenticator()
     const { agent, code: read } = await app.pending(user)
-    await app.submit(agent, await read())
-    const id = await addKey(agent, { authenticator, origin: url.origin, path })
+    const right = await read()
+    await app.submit(agent, right)
+    app.hasUsed(user, right)
+    const approve = (approval: string) => app.approve(agent, user, approval)
+    const id = await addKey(agent, { authenticator, origin: url.origin, path, approve })
     const signIn = { authenticator, path, factor: 'passkey' }
     const own = await app.passed(user.signIn)
     // Otherwise a refusal at the relay would say nothing.

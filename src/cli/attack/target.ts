@@ -15,6 +15,7 @@ type Headers = Readonly<Record<string, string>>
 const REQUEST_MS = 15_000
 const DELIVERY_MS = 5_000
 const POLL_MS = 100
+const MOST_WAITED_SECONDS = 60
 
 /** Opens browsers at the target. It remembers which codes of an authenticator app were used. */
 export function openTarget(target: AttackTarget) {
@@ -61,9 +62,41 @@ export function openTarget(target: AttackTarget) {
     if (id !== undefined) return id
     throw new Untried(`GET ${check.path} offers no factor whose code can be read; name one with --factor`)
   }
-  const requestCode = async (agent: ProbeAgent, user: AttackedUser) =>
+  const requestCode = async (agent: ProbeAgent, user: AttackedUser, asked = {}) =>
     request &&
-    send(agent, isPlugin ? { ...request, fields: { factor: await factorOf(agent, user) } } : request)
+    send(
+      agent,
+      isPlugin ? { ...request, fields: { factor: await factorOf(agent, user), ...asked } } : request,
+    )
+
+  /** The answers that request a code of a user, and the code. @throws {Untried} if the app refuses one, or no code can be read. */
+  const requestedBy = async (user: AttackedUser, start: () => Promise<readonly Answer[]>, hint = '') => {
+    const { totp } = user
+    const before = totp === undefined ? await codesSent() : []
+    const answers = await start()
+    const refused = answers.find(({ status }) => status >= 400)
+    if (refused)
+      throw new Untried(`the app refuses the sign-in or the request of a code with ${refused.status}.${hint}`)
+    const sent = totp === undefined ? await newCode(before) : ''
+    const code = async () => {
+      if (totp === undefined) return sent
+      if (totpCode(totp) === used.get(user)) await wait(STEP_MS - (Date.now() % STEP_MS))
+      return totpCode(totp)
+    }
+    return { answers, code }
+  }
+
+  /** Submits a code; `undefined` leaves the field out. */
+  const submit = async (
+    agent: ProbeAgent,
+    code: unknown,
+    as = verify,
+    headers?: Headers,
+  ): Promise<Answer> => {
+    const fields = Object.entries(as.fields).map(([name, one]) => [name, one === '{code}' ? code : one])
+    const given = Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+    return send(agent, { ...as, fields: given }, headers)
+  }
 
   return {
     ...target,
@@ -96,30 +129,26 @@ export function openTarget(target: AttackTarget) {
     },
     /** Passes the first factor and requests a code. @throws {Untried} if the app refuses one of both, or no code can be read. */
     async pending(user: AttackedUser, { agent = browser(), signIn = user.signIn } = {}) {
-      const { totp } = user
-      const before = totp === undefined ? await codesSent() : []
-      const signedIn = await send(agent, signIn)
-      const requested = signedIn.status < 400 ? await requestCode(agent, user) : undefined
-      const answers = requested ? [signedIn, requested] : [signedIn]
-      const refused = answers.find(({ status }) => status >= 400)
-      if (refused)
-        throw new Untried(
-          `the app refuses the sign-in or the request of a code with ${refused.status}.${formHint(signIn)}`,
-        )
-      const sent = totp === undefined ? await newCode(before) : ''
-      const code = async () => {
-        if (totp === undefined) return sent
-        if (totpCode(totp) === used.get(user)) await wait(STEP_MS - (Date.now() % STEP_MS))
-        return totpCode(totp)
+      const start = async () => {
+        const signedIn = await send(agent, signIn)
+        const requested = signedIn.status < 400 ? await requestCode(agent, user) : undefined
+        return requested ? [signedIn, requested] : [signedIn]
       }
-      return { agent, answers, code }
+      return { agent, ...(await requestedBy(user, start, formHint(signIn))) }
     },
-    /** Submits a code; `undefined` leaves the field out. */
-    async submit(agent: ProbeAgent, code: unknown, as = verify, headers?: Headers): Promise<Answer> {
-      const fields = Object.entries(as.fields).map(([name, one]) => [name, one === '{code}' ? code : one])
-      const given = Object.fromEntries(fields.filter(([, value]) => value !== undefined))
-      return send(agent, { ...as, fields: given }, headers)
+    /** Approves what the plugin asked a signed-in user for, once the user can be sent another code. */
+    async approve(agent: ProbeAgent, user: AttackedUser, approval: string): Promise<void> {
+      const start = async (): Promise<Answer[]> => {
+        const answer = await requestCode(agent, user, { approval })
+        const [, seconds = 0] = /"retryAfterSeconds":(\d+)/.exec(answer?.text ?? '') ?? []
+        if (Number(seconds) === 0 || Number(seconds) > MOST_WAITED_SECONDS) return answer ? [answer] : []
+        await wait(1_000 * Number(seconds))
+        return start()
+      }
+      const { code } = await requestedBy(user, start)
+      await submit(agent, await code(), { ...verify, fields: { ...verify.fields, approval } })
     },
+    submit,
     /** Notes the code of a user that the app has accepted. Without one, codes can be used again from now on. */
     hasUsed: (user: AttackedUser, code = '') => void (used.get(user) === '' || used.set(user, code)),
   }
