@@ -29,13 +29,12 @@ export {
   type VerifyType,
 } from './methods.js'
 export { namedLines } from './named-lines.js'
-export { bodyOf, type Members, membersOf, ownParametersOf, sideOf } from './names.js'
+export { bodyOf, membersOf, ownParametersOf, sideOf } from './names.js'
 export type {
   AnswerOf,
   CompleteMfaService,
   DevelopmentInbox,
   Granted,
-  InboxMessage,
   Key,
   KeyVerbs,
   MfaService,

@@ -59,16 +59,18 @@ export type CompleteMfaService = MfaService & Required<Pick<MfaService, 'enrollA
 /** The development inbox of a service. */
 export interface DevelopmentInbox {
   /** The messages, newest first. */
-  messages(): Promise<readonly InboxMessage[]>
+  messages(): Promise<
+    readonly {
+      /** How it would have been sent, such as `sms` or `email`. */
+      readonly channel: string
+      /** The telephone number or mailbox that it is for. */
+      readonly to: string
+      /** Its text, with the code. */
+      readonly text: string
+      /** When it arrived, in ISO 8601 format. */
+      readonly at: string
+    }[]
+  >
   /** What a request must show to read them. */
   key(): Promise<string>
-}
-
-/** A message in the development inbox of a service. */
-export interface InboxMessage {
-  readonly channel: string
-  readonly to: string
-  readonly text: string
-  /** When it arrived, in ISO 8601 format. */
-  readonly at: string
 }

@@ -4,7 +4,6 @@ import {
   contactFits,
   deliverableContact,
   type KEY_VERBS,
-  type Members,
   type Method,
   membersOf,
   parseUser,
@@ -19,7 +18,9 @@ import type { SpeechOptions } from '../transcription/engines/transcriber.js'
 
 /** The input of the flow of a verb: the user, and the members of the request. */
 export type VerbInput<Row extends Verb> = RequestUser &
-  (Row extends { readonly body: infer Body extends z.ZodObject } ? Members<z.output<Body>> : unknown)
+  (Row extends { readonly body: infer Body extends z.ZodObject }
+    ? ReturnType<typeof membersOf<Body>>
+    : unknown)
 
 /** The input of the flow of the verb of this name. */
 export type InputOf<Name extends VerbName> = Verbs[Name] extends VerbWithBody
