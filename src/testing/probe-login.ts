@@ -68,7 +68,8 @@ export type Answer = Omit<ProbeResponse, 'hasUser'>
 
 type Headers = Readonly<Record<string, string>>
 
-// The gate answers API requests itself but lets subresources of a page through. Those show what the routes behind it do.
+// The gate answers API requests itself but lets subresources of a page through, with an empty session. Those show which routes take the
+// user from elsewhere, such as from a handler that read the session before the gate.
 const REQUEST_HEADERS: readonly Headers[] = [
   { Accept: 'application/json' },
   { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' },

@@ -70,17 +70,36 @@ export function findsBypasses(version: string): void {
           if (passport?.user) Object.assign(req, { [property]: { id: passport.user } })
           next()
         })
-      const restored = await probe({
-        behindGate: (app) => void restore(app, 'user'),
-        routes: (app) => answers(app, '/photo'),
-      })
-      expect(restored.found).toContain(`GET /photo: ${HAS_USER}`)
       const named = await probe({
-        behindGate: (app) => void restore(app, 'account'),
+        beforeGate: (app) => void restore(app, 'account'),
         routes: (app) =>
           void app.get('/photo', (req, res) => void res.status('account' in req ? 200 : 401).json({})),
       })
       expect(named.found).toEqual(['GET /photo: a pending login gets 200, an anonymous request gets 401'])
+      const restored = await probe({
+        beforeGate: (app) => void restore(app, 'account'),
+        behindGate: (app) =>
+          void app.use((req, _res, next) => {
+            if ('account' in req) Object.assign(req, { user: req.account })
+            next()
+          }),
+        routes: (app) => answers(app, '/photo'),
+      })
+      expect(restored.found).toContain(`GET /photo: ${HAS_USER}`)
+    })
+
+    it('finds none where that middleware is behind the gate, which hides the session of a pending login (R01)', async () => {
+      const { found } = await probe({
+        behindGate: (app) =>
+          void app.use((req, _res, next) => {
+            const { passport } = req.session as { passport?: { user?: string } }
+            if (passport?.user) Object.assign(req, { user: { id: passport.user }, account: passport.user })
+            next()
+          }),
+        routes: (app) =>
+          void app.get('/photo', (req, res) => void res.status('account' in req ? 200 : 401).json({})),
+      })
+      expect(found).toEqual([])
     })
 
     describe('with a login whose answer has a token', () => {
