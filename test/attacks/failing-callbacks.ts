@@ -1,8 +1,9 @@
+import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
-import type { MfaOptions } from '../../src/index.js'
+import { type MfaOptions, requireMfa } from '../../src/index.js'
 import { HOUR, MINUTE } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, type Host, jsonAgent, type TestUser } from '../kit/host.js'
+import { browserAgent, type Host, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { linkIn, noticingHost, PUBLIC_URL, passBothFactors } from '../notices/kit.js'
 import { recoveringHost, signInBy } from '../recovery/kit.js'
@@ -114,6 +115,9 @@ export function survivesFailingCallbacks(
         }),
     )
 
+    it('opens no approval, and no other language than the user has: languages.ofUser (R146)', () =>
+      everyFailure(failuresOf(Object.keys(CALLBACKS).indexOf('ofUser')), failAtAnApproval))
+
     const atTheLink = ['location', 'locale', 'render', 'onEvent', 'onCompromise', 'logger']
     it.each(atTheLink.map((name, nth) => [name, nth] as const))(
       'keeps no session alive and signs nobody in at a "this wasn\'t me" link: %s',
@@ -125,6 +129,27 @@ export function survivesFailingCallbacks(
       (callback, nth) => everyFailure(failuresOf(nth), (failure) => failDuringRecovery(callback, failure)),
     )
   })
+}
+
+async function failAtAnApproval(failure: string) {
+  let call: Callback = () => 'en'
+  const made = host({
+    options: optionsWith('ofUser', (...args) => call(...args)),
+    routes: (app) => {
+      app.post('/pay', express.json(), requireMfa({ bind: ['amount'] }), (_req, res) => void res.json({}))
+    },
+  })
+  const agent = await signInFully(made, 'alice')
+  const sent = made.standIn.calls.length
+  call = failingCallback('ofUser', failure)
+  const pay = () => agent.post('/pay').send({ amount: '5 EUR' })
+  const { status, body } = await pay()
+  // Without a language of the user, it is the first one that the app offers.
+  if (failure === 'returns nothing') expect([status, body.code]).toEqual([401, 'step_up_required'])
+  else expect([status, body.approval]).toEqual([500, undefined])
+  expect(made.standIn.calls.slice(sent)).toEqual([])
+  call = () => 'en'
+  expect((await pay().expect(401)).body.code).toBe('step_up_required')
 }
 
 async function failAtTheLink(callback: string, failure: string) {
