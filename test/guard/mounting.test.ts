@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import express, { type Express as App, type RequestHandler, type Router } from 'express'
 import session, { MemoryStore } from 'express-session'
 import express4 from 'express4'
@@ -42,9 +43,20 @@ function prepared(instance: passport.Authenticator): passport.Authenticator {
   return instance
 }
 
-// What all instances of Passport share. A copy of the package replaces it when its first part is built.
+// What all instances of Passport share. A copy of the package replaces it when its first part is built, as other test files have done.
 const sessionManager: object = Object(Reflect.getPrototypeOf(Reflect.get(passport, '_sm')))
-const passportsLogIn = Reflect.get(sessionManager, 'logIn')
+const passportsLogIn = ownLogIn()
+
+/** The sign-in of Passport as its file has it. */
+function ownLogIn(): unknown {
+  const require = createRequire(import.meta.url)
+  const file = require.resolve('passport/lib/sessionmanager')
+  const loaded = require.cache[file]
+  delete require.cache[file]
+  const Fresh: { readonly prototype: object } = require(file)
+  require.cache[file] = loaded
+  return Reflect.get(Fresh.prototype, 'logIn')
+}
 
 // Passport's default instance, as in most apps.
 const auth = prepared(passport)
