@@ -17,6 +17,8 @@ import {
   startMfa,
   verifyRouter,
 } from '../../src/index.js'
+import { sendApproved } from '../kit/approved-change.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { EMPTY_RECORD, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type StandIn, standInService } from '../kit/stand-in-service.js'
@@ -92,7 +94,14 @@ describe('createMfa', () => {
     await verify(agent, standIn.newestCode()).expect(200)
     await agent.get('/mfa/devices').expect(200, { devices: [] })
     await agent.post('/mfa/backup').send({}).expect(200)
-    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    const enroll = () => agent.post('/mfa/enroll-app').send({})
+    const clock = stopClock()
+    clock.move(MINUTE)
+    const answer = await sendApproved(agent, enroll, async (factor, approval) => {
+      await agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
+      return { code: standIn.newestCode() }
+    })
+    expect(answer.status).toBe(200)
   })
 
   it('returns a handler for logins without a Passport session, and functions for account changes', async () => {
@@ -261,14 +270,14 @@ describe('two options objects on one app', () => {
   it('work on two sub-apps, each with its own gate', async () => {
     const [shop, bank] = [standInService(), standInService()]
     const subApp = (standIn: StandIn, path: string) => {
-      const mfa = createMfa({ ...optionsFor(standIn), urls: { path: `${path}/mfa` } })
+      const mfa = createMfa({ ...optionsFor(standIn), urls: { path: `${path}/mfa` }, users: 'users' })
       const guarded: RequestHandler = (_req, res) => void res.json({ done: path })
       return express().use(mfa.session).use('/mfa', mfa.router).post('/act', mfa.requireMfa(), guarded)
     }
     const { app } = appWith((app) => {
       app.use('/shop', subApp(shop, '/shop'))
       app.use('/bank', subApp(bank, '/bank'))
-      app.use(mfaSession(optionsFor(shop)))
+      app.use(mfaSession({ ...optionsFor(shop), users: 'users' }))
     })
     for (const [path, standIn] of [
       ['/shop', shop],
