@@ -113,12 +113,13 @@ describeOnBothDatabases((bench, database) => {
     // No other test wrote messages in these days.
     advance(400 * DAY)
     const table = slotTable(slotAt(Date.now()))
-    const size = async () =>
-      (
-        await bench().store.query<{ bytes: number }>('SELECT pg_relation_size($1::regclass) AS bytes', [
-          table,
-        ])
-      )[0]?.bytes
+    const size = async () => {
+      const { store } = bench()
+      const sizes = await store.query<{ bytes: number }>('SELECT pg_relation_size($1::regclass) AS bytes', [
+        `${store.schema}.${table}`,
+      ])
+      return sizes[0]?.bytes
+    }
     await tenant.mfa.send({ method: 'sms', contact: freshPhone() })
     expect(await size()).toBeGreaterThan(0)
     advance(7 * DAY)
