@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { binary, script } from './postgres.mjs'
+import { binary, SEARCH_PATH, script } from './postgres.mjs'
 
 /**
  * Loads an empty table by COPY, from chunks of lines in its text format. Its keys and indexes are built afterwards, which takes
@@ -47,7 +47,10 @@ async function copy(postgres, table, columns, chunks) {
       postgres.url,
       ...commands.flatMap((text) => ['-c', text]),
     ],
-    { stdio: ['pipe', 'inherit', 'inherit'] },
+    {
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: { ...process.env, PGOPTIONS: `-c search_path=${SEARCH_PATH}` },
+    },
   )
   const gone = once(psql, 'exit')
   psql.stdin.on('error', () => {})

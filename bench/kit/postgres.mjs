@@ -81,9 +81,12 @@ export async function startPostgres({ more = [], keepLog = false, folder: kept }
   }
 }
 
+/** Where statements of our own find tables: those of the service, and extensions. */
+export const SEARCH_PATH = 'mfa,public'
+
 /** Runs one script of SQL. */
 export async function script(url, text) {
-  const client = new pg.Client({ connectionString: url, options: '-c search_path=mfa,public' })
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SEARCH_PATH}` })
   await client.connect()
   try {
     return await client.query(text)
