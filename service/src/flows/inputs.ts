@@ -75,12 +75,12 @@ export function parseTranscribe(body: unknown): Parsed<SpeechOptions & { readonl
 
 /** Validates a request with an address. An unknown parameter is the rest of one that was cut at its `&`. */
 export function parseAddress(body: unknown): ReturnType<typeof parseTranscribe> {
-  const unknown = Object.keys(Object(body)).filter(
-    (name) => !(name in transcriptionWire.transcribeBody.shape),
-  )
-  if (unknown.length === 0) return parseTranscribe(body)
+  const parsed = parseTranscribe(body)
+  const known = transcriptionWire.transcribeBody.shape
+  const unknown = Object.keys(Object(body)).filter((name) => !Object.hasOwn(known, name))
+  if (unknown.length === 0) return parsed
   const detail = 'is unknown: if it belongs to the address, encode that (curl --data-urlencode file=…)'
-  return invalid(...unknown.map((field) => ({ field, detail })))
+  return invalid(...(parsed.ok ? [] : parsed.errors), ...unknown.map((field) => ({ field, detail })))
 }
 
 /** The body of the calls about the data of an account. */
