@@ -12,9 +12,9 @@ import { doctorCommand, serviceCommands } from './service-commands.js'
 import { userCommands } from './user-commands.js'
 
 const HELP = `
-Commands use the store in DATABASE_URL or DATA_DIR (default .data), whether the service is running or not. Only one
-process can open an embedded store (DATA_DIR): stop the service first, except for "operator invite", which a running
-service carries out.
+Commands use the store in MFA_DATABASE_URL, else DATABASE_URL, else DATA_DIR (default .data), whether the service is
+running or not. Only one process can open an embedded store (DATA_DIR): stop the service first, except for "operator
+invite", which a running service carries out.
 Exit codes: 0 success, 1 refused or failed, 2 invalid command line.`
 
 /** Runs a command line (without the program's name) and returns the exit code. */
