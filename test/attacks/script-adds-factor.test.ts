@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/index.js'
 import { softwareAuthenticator } from '../../src/testing/index.js'
 import { addKey, keyHost, PAGE, signedIn } from '../keys/kit.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
@@ -20,6 +21,12 @@ const additions = {
   'Show new backup codes': (agent: Agent) => agent.post('/mfa/backup/codes').send({}),
 }
 
+/** A service that returns backup codes for a page, which that of the test kit does not. */
+const showingCodes = (service: MfaService): MfaService => ({
+  ...service,
+  createBackupCodes: async () => ({ outcome: 'created', codes: ['AAAA-BBBB-CCCC-DDDD'] }),
+})
+
 /** Approves with a text message, whose text is returned. */
 async function approveBySms(made: ReturnType<typeof keyHost>, agent: Agent, approval: string) {
   await agent.post('/mfa/challenge').send({ factor: 'sms', approval }).expect(200)
@@ -30,7 +37,7 @@ async function approveBySms(made: ReturnType<typeof keyHost>, agent: Agent, appr
 
 describe('a script in a session that has just shown a factor (R55, R92, R121)', () => {
   it.each(Object.entries(additions))('is asked for an approval of its own: %s', async (line, send) => {
-    const made = keyHost()
+    const made = keyHost({ change: showingCodes })
     const agent = await signedIn(made, 'bob', 'sms')
     const { body } = await send(agent).expect(401)
     expect(body).toMatchObject({
@@ -42,9 +49,7 @@ describe('a script in a session that has just shown a factor (R55, R92, R121)', 
     expect((await send(agent).expect(401)).body.approval.id).toBe(body.approval.id)
     const message = await approveBySms(made, agent, body.approval.id)
     expect(message?.approves).toEqual(body.approval.lines)
-    const done = await send(agent)
-    // The kit has its backup codes sent, so only the approval is seen to be gone.
-    expect(done.body.code ?? 'done').toBe(line === 'Show new backup codes' ? 'method_off' : 'done')
+    await send(agent).expect(200)
     expect((await send(agent).expect(401)).body.approval.id).not.toBe(body.approval.id)
   })
 
@@ -127,7 +132,7 @@ describe('a script in a session that has just shown a factor (R55, R92, R121)', 
 
   it('gets one passkey at most out of the offer after a sign-in, and nothing else', async () => {
     stopClock()
-    const made = keyHost({ options: { keys: { offerPasskey: '30d' } } })
+    const made = keyHost({ change: showingCodes, options: { keys: { offerPasskey: '30d' } } })
     const browser = browserAgent(made.app)
     await login(browser, 'bob').type('form')
     await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)

@@ -52,10 +52,10 @@ describe('a passkey sign-in of the host', () => {
     const { body } = await login(agent, 'bob').expect(200)
     expect(body.mfa.verifiedAt).toBe(Date.now() - 4 * MINUTE)
     await agent.post('/transfer').expect(200)
-    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    await agent.post('/mfa/backup').send({}).expect(200)
     clock.move(MINUTE)
     await agent.post('/transfer').expect(401)
-    expect((await agent.post('/mfa/enroll-app').send({}).expect(401)).body.code).toBe('step_up_required')
+    expect((await agent.post('/mfa/backup').send({}).expect(401)).body.code).toBe('step_up_required')
   })
 
   it('is off for a login that the host says nothing about, and by default', async () => {

@@ -6,6 +6,7 @@ import { type MfaState, mfaRouter } from '../../src/index.js'
 import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
 import * as answers from '../../src/web/http/answers.js'
 import * as bodies from '../../src/web/http/bodies.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { challengeStrongest, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { openApi } from './document.js'
@@ -77,6 +78,8 @@ describe('the JSON responses', () => {
     fits(wire.verifiedAnswer, (await verify(agent, code, { trust: true }).expect(200)).body)
     fits(wire.devicesAnswer, (await agent.get('/mfa/devices').expect(200)).body)
     fits(wire.revokedAnswer, (await agent.delete('/mfa/devices').expect(200)).body)
+    fits(wire.problemAnswer, (await agent.post('/mfa/enroll-app').send({}).expect(401)).body)
+    await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
     fits(wire.preparedAnswer, (await agent.post('/mfa/enroll-app').send({}).expect(200)).body)
     fits(wire.enrolledAnswer, (await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' })).body)
     fits(wire.backupSentAnswer, (await agent.post('/mfa/backup').send({}).expect(200)).body)
@@ -98,7 +101,14 @@ describe('the JSON responses', () => {
     const agent = await signIn(made.app, 'alice')
     kit.apps.enroll('alice@example.com')
     await signInWithMfa(agent, { kit, factor: 'app' })
+    const approve = async () => {
+      kit.clock.advance('1m')
+      const asked = await agent.post('/mfa/enroll-app').send({}).expect(401)
+      await signInWithMfa(agent, { kit, factor: 'app', approval: asked.body.approval.id })
+    }
+    await approve()
     await agent.post('/mfa/enroll-app').send({}).expect(200)
+    if (path === '/enroll-app') await approve()
     kit.clock.advance('1m')
     kit.fail('wrong')
     const { status, body: problem } = await agent.post(`/mfa${path}`).send(body)

@@ -226,7 +226,9 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
     await made.approve(owner)
     const shown = (await owner.post('/mfa/backup/codes').send({}).expect(200)).body.codes
     // The strongest factor is a phone, so a medium code is enough for a change of factors.
-    await (await signInBy(shown[0])).post('/mfa/enroll-app').send({}).expect(200)
+    const agent = await signInBy(shown[0])
+    await approveChange(agent, '/mfa/enroll-app', async () => ({ code: shown[1], factor: 'backup' }))
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
     await owner.post('/mfa/backup').send({}).expect(200)
     const sent = made.inbox.all()[0]?.codes[0] ?? ''
     const { body } = await (await signInBy(sent)).post('/mfa/enroll-app').send({}).expect(401)

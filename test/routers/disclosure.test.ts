@@ -156,6 +156,8 @@ describe('events (R89)', () => {
         { type: 'challenged', method: 'sms', delivery: 'sent', again: false },
         { type: 'refused', method: 'sms', code: 'invalid_code' },
         { type: 'verified', method: 'sms', purpose: 'sign-in', afterMs: 0 },
+        { type: 'challenged', method: 'sms', delivery: 'sent', again: false },
+        { type: 'approved', method: 'sms', approval: expect.any(String), binding: 'entered', afterMs: 0 },
         { type: 'refused', method: 'app', code: 'invalid_code' },
         { type: 'app_enrolled' },
         { type: 'backup_codes_sent' },

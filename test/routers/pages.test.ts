@@ -146,6 +146,7 @@ describe('the pages of a host', () => {
     await renders(agent.get('/mfa/enroll-app'), 'enroll-start')
     await renders(post('/enroll-app', {}), 'enroll')
     await renders(post('/enroll-app/confirm', { code: '000000' }), 'enroll invalid_code')
+    // A wrong code ended the enrollment, so the next one needs an approval of its own.
     await approveChange(agent, '/mfa/enroll-app', byStandIn(bed, agent))
     bed.standIn.setTrouble(bed.standIn.down)
     await renders(post('/enroll-app', {}), 'stop service_unavailable')

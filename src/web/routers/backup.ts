@@ -114,7 +114,9 @@ function addBackupCodes(router: Router, deps: RouteDeps): void {
 
 async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
-  const refusal = await refusalFor(context, { change: 'backup_codes', uses: true })
+  // A service that cannot show codes says so, and nobody approves it before.
+  const rule = deps.service.createBackupCodes && ({ change: 'backup_codes', uses: true } as const)
+  const refusal = await refusalFor(context, rule)
   if (refusal) return refuse(refusal)
   const outcome = await changeApproved(context, 'backup_codes', () =>
     changeFactor(context, () => createBackupCodes(deps, user, state.record)),

@@ -105,9 +105,9 @@ async function showConfirm(context: RouteContext): Promise<void> {
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const refusal = await startRefusal(context, true)
   if (refusal) return refuse(refusal)
-  const shown = await shownAlready(context)
-  if (shown) return shown
   return changeApproved(context, 'app', async (approvedBy) => {
+    const shown = approvedBy ? undefined : await shownAlready(context)
+    if (shown) return shown
     await checkAppIsOwn(context)
     const prepared = await prepareApp(context.deps, context.user, appContact(context))
     if (prepared.outcome === 'refused' || !approvedBy) return prepared
