@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { ServiceError } from '../../errors.js'
+import { HostError, SessionEndedError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Prepared } from '../../flows/enroll-app.js'
 import type { KeyAccount } from '../../flows/keys.js'
@@ -133,7 +133,8 @@ export async function changeFactor<Outcome extends { readonly outcome: string }>
     if (outcome.outcome === 'refused') await permit.undo()
     return outcome
   } catch (error) {
-    if (error instanceof ServiceError) await permit.undo()
+    // The service may have the factor then.
+    if (!(error instanceof SessionEndedError || error instanceof HostError)) await permit.undo()
     throw error
   }
 }
