@@ -271,7 +271,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'The app is valid once its first code was confirmed. An app that is in use stays valid until then.',
       tag: 'Factors',
       answer: wire.preparedAnswer,
-      problems: [...FACTOR_CHANGE, 'method_off', 'service_misconfigured'],
+      problems: [...FACTOR_CHANGE, 'too_many_approvals', 'method_off', 'service_misconfigured'],
     }),
   },
   '/enroll-app/confirm': {
@@ -328,7 +328,7 @@ const PATHS: ZodOpenApiPathsObject = {
     tag: 'Factors',
     body: wire.keyOptionsBody,
     answer: wire.keyOptionsAnswer,
-    problems: [...FACTOR_CHANGE, 'method_off', 'service_misconfigured'],
+    problems: [...FACTOR_CHANGE, 'too_many_approvals', 'method_off', 'service_misconfigured'],
   }),
   '/keys/rename': post({
     id: 'renameKey',
@@ -398,6 +398,7 @@ const PATHS: ZodOpenApiPathsObject = {
       answer: wire.backupCreatedAnswer,
       problems: [
         ...FACTOR_CHANGE,
+        'too_many_approvals',
         'locked',
         'too_many_messages',
         'method_off',
