@@ -29,7 +29,8 @@ async function alice(rule: MfaRule) {
   await login(agent, 'alice')
   await signInWithMfa(agent, { kit, factor: 'app' })
   const authenticator = softwareAuthenticator()
-  await addKey(agent, { authenticator })
+  const approve = (approval: string) => signInWithMfa(agent, { kit, factor: 'app', approval })
+  await addKey(agent, { authenticator, approve })
   return { kit, agent, done, authenticator }
 }
 
@@ -157,7 +158,9 @@ describe('a relay that swaps the payee in transit', () => {
     await login(own, 'bob')
     await signInWithMfa(own, { kit, factor: 'sms' })
     const authenticator = softwareAuthenticator()
-    await addKey(own, { authenticator })
+    const approve = (approval: string) => signInWithMfa(own, { kit, approval })
+    kit.clock.advance('1m')
+    await addKey(own, { authenticator, approve })
     expect(users.bob?.factors).toHaveLength(1)
 
     // The victim types password and code on the page of the relay.

@@ -21,9 +21,10 @@ describe('a policy', () => {
     const open = await agent.get('/secret').expect(200)
     expect(open.body.mfa).toMatchObject({ status: 'none', amr: [] })
 
+    await agent.post('/mfa/enroll-app').expect(401)
+    // A factor that is shown now is shown for the request that was asked last.
     const asked = await agent.post('/transfer').expect(401)
     expect(asked.body).toMatchObject({ code: 'step_up_required', next: '/mfa', factors: [{ id: 'sms' }] })
-    await agent.post('/mfa/enroll-app').expect(401)
     await challenge(agent, 'sms').expect(200)
     await verify(agent, standIn.newestCode()).expect(200)
     await agent.post('/transfer').expect(200)

@@ -9,6 +9,7 @@ import type { CounterStore } from '../../src/stores/store.js'
 import { devicesIn } from '../../src/stores/trust/devices.js'
 import { knownBrowsersIn } from '../../src/stores/trust/known-browsers.js'
 import { endingsIn } from '../../src/stores/trust/not-me-links.js'
+import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
 import { everyCase } from '../kit/every-case.js'
@@ -147,6 +148,7 @@ describe('the cookies of a table of users (R144)', () => {
       await challenge(agent, 'sms').expect(200)
       const verified = await verify(agent, made.standIn.newestCode(), { trust: true }).expect(200)
       const chosen = await agent.post('/mfa/language').send({ language: 'de' }).expect(200)
+      await approveChange(agent, '/mfa/enroll-app', byStandIn(made, agent))
       const enrolled = await agent.post('/mfa/enroll-app').set('Accept', 'text/html').type('form').expect(303)
       const page = await agent.get('/mfa/enroll-app/confirm').set('Accept', 'text/html').expect(200)
       // Each of them is read back.

@@ -93,10 +93,10 @@ describe('a trusted browser', () => {
       amr: [],
       verifiedAt: null,
     })
-    const refused = await agent.post('/transfer').expect(401)
-    expect(refused.body).toMatchObject({ code: 'step_up_required', next: '/mfa' })
     await agent.post('/mfa/enroll-app').send({}).expect(401)
     await agent.post('/mfa/backup').send({}).expect(401)
+    const refused = await agent.post('/transfer').expect(401)
+    expect(refused.body).toMatchObject({ code: 'step_up_required', next: '/mfa' })
 
     // A fresh second factor counts.
     await challenge(agent, 'sms').expect(200)
