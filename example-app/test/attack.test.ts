@@ -41,7 +41,7 @@ it('Vault holds when it is attacked, in each promise', async () => {
     { ALICE: passwordOf('alice'), BOB: passwordOf('bob'), INBOX: `/inbox?key=${INBOX_KEY}` },
   )
   expect(report.findings.filter(({ verdict }) => verdict !== 'held')).toEqual([])
-  expect(findingsIn(report, 'held')).toHaveLength(17)
+  expect(findingsIn(report, 'held')).toHaveLength(18)
   expect(code).toBe(0)
   server.closeAllConnections()
   server.close()

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import type express from 'express'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ATTACKS } from '../../src/cli/attack/attacks.js'
 import { loopbackAddress } from '../../src/cli/attack/read-target.js'
@@ -10,6 +11,7 @@ import { findingsIn, runAttack, runAttackCommand } from '../kit/attack.js'
 import { everyCase } from '../kit/every-case.js'
 import { host } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
+import { standInService } from '../kit/stand-in-service.js'
 import { byHand } from '../naive-apps/by-hand/app.js'
 import { lateGate } from '../naive-apps/late-gate/app.js'
 import { passportTotp, TOTP_SECRETS } from '../naive-apps/passport-totp/app.js'
@@ -17,6 +19,7 @@ import { NAIVE_INBOX_KEY } from '../naive-apps/passwords.js'
 import { pendingToken } from '../naive-apps/pending-token/app.js'
 import { secondLogin } from '../naive-apps/second-login/app.js'
 import { twoGates } from '../naive-apps/two-gates/app.js'
+import { LAYOUTS, twoProducts } from '../products/kit.js'
 
 /** Serves an app until the end of the test, and returns its address. */
 async function serve(server: Server): Promise<string> {
@@ -215,6 +218,30 @@ it('countersign attack shows its progress on a terminal, beside the report', asy
   expect((await runAttackCommand(args, PASSWORDS)).err).toBe('')
 })
 
+describe('countersign attack on two products of the plugin (R142)', () => {
+  it('holds at the strict one, whatever the lenient one lets in, however they are mounted', () =>
+    everyCase(LAYOUTS, (layout) =>
+      everyCase(
+        [
+          ['nina', 'require', 'POST /shop/login name=nina'],
+          ['bob', { require: 'phishing-resistant' }, 'POST /shop/login name=bob'],
+        ] as const,
+        async ([, decision, signIn]) => {
+          const standIn = standInService()
+          const routes = (router: express.Router) =>
+            void router.get('/inbox', (_req, res) => void res.json([standIn.newestCode()]))
+          const { app } = twoProducts({ layout, standIn, admin: { policy: () => decision }, routes })
+          const { code, report } = await runAttack(await serve(createServer(app)), [
+            ...['--sign-in', signIn, '--body', 'json', '--path', '/shop/mfa', '--inbox', '/shop/inbox'],
+            ...['--protected', '/shop/page', '--stricter', '/admin/page', ...skipAllBut('stricter-gate')],
+          ])
+          expect(findingsIn(report, 'held')).toEqual(['stricter-gate'])
+          expect(code).toBe(0)
+        },
+      ),
+    ))
+})
+
 describe('the report of countersign attack', () => {
   it('has a verdict for each promise, in words for a reader', async () => {
     const { report } = await runAttack(await serve(createServer((_req, res) => res.end())), USERS, PASSWORDS)
@@ -263,9 +290,17 @@ describe('countersign attack --relay', () => {
     let app: RequestListener | undefined
     const url = await serve(createServer((req, res) => app?.(req, res)))
     const kit = mfaTestKit({ relyingParty: { id: 'localhost', origins: originsAt(url) } })
+    onTestFinished(() => kit.reset())
     app = host({
       options: { service: kit.service },
-      first: (made) => void made.get('/inbox', (_req, res) => void res.json(kit.inbox.all())),
+      first(made) {
+        made.get('/inbox', (_req, res) => void res.json(kit.inbox.all()))
+        // Time passes before each further code, as messages are limited.
+        made.post('/mfa/challenge', (_req, _res, next) => {
+          kit.clock.advance('3m')
+          next()
+        })
+      },
     }).app
     const args = [
       '--sign-in',

@@ -1,10 +1,11 @@
 import type { SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/stores/memory.js'
 import type { RouteDeps } from '../../src/web/actions/context.js'
 import { depsAt } from '../../src/web/actions/mount-path.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { addActingRoutes, host, signInFully } from '../kit/host.js'
+import { addActingRoutes, host, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { ADMIN, SHOP, signInAt, twoProducts } from './kit.js'
 
@@ -96,6 +97,34 @@ describe('the end of the sessions of a user', () => {
     await agent.get(ADMIN.page).expect(401)
     await agent.get(SHOP.page).expect(401)
   })
+  it('ends none when a factor that is set up at one of them closes a reset, at the other with the same users', () =>
+    everyCase(['require', 'skip'] as const, async (decision) => {
+      const store = memoryStore()
+      const ending = {
+        recovery: { store, onNotice: () => {}, onFactorsEnded: () => {} },
+        trustedDevices: { store },
+        notices: { onNotice: () => {} },
+      }
+      const at = (path: string) => ({ ...ending, urls: { path, publicUrl: 'https://app.example' } })
+      const made = twoProducts({
+        layout: 'gates at paths',
+        shop: { ...at('/shop/mfa'), policy: () => 'require' },
+        admin: { ...at('/admin/mfa'), policy: () => decision },
+      })
+      const { code } = await made.shop.account.reset(made.users.bob as TestUser, {
+        by: 'staff',
+        reason: 'lost',
+      })
+      const elsewhere = await signInAt(made.app, ADMIN, 'bob')
+      const agent = await signInAt(made.app, SHOP, 'bob')
+      await agent.get(ADMIN.page)
+      await verify(agent, code, { ...SHOP, factor: 'bypass' }).expect(200)
+      await agent.post(`${SHOP.mountPath}/enroll-app`).send({}).expect(200)
+      await agent.post(`${SHOP.mountPath}/enroll-app/confirm`).send({ code: '123456' }).expect(200)
+      for (const { page } of [SHOP, ADMIN, SHOP]) await agent.get(page).expect(200)
+      // The sessions that began before the reset was closed have ended at both.
+      for (const { page } of [SHOP, ADMIN]) await elsewhere.get(page).expect(401)
+    }))
 })
 
 describe('the settings of an app that is mounted at a path', () => {
