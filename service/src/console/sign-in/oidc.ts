@@ -111,7 +111,11 @@ export function oidcRoutes(
       max_age: String(maxAgeSeconds),
       ...(settings.acr.length > 0 && { acr_values: settings.acr.join(' ') }),
     })
-    response.redirect(303, address.href)
+    // A step-up may follow a form, to whose page Chromium applies form-action at every redirect: a page leads on instead.
+    if (request.query.max_age === undefined) return response.redirect(303, address.href)
+    response.set('Refresh', `0; url=${address.href}`)
+    const main = html`<p><a class="mfa-primary" href="${address.href}">Continue</a></p>`
+    sendPage(response, { title: 'Sign in with your company', main }, undefined)
   }
 
   const finish: RequestHandler = async (request, response, next) => {
