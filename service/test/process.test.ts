@@ -2,9 +2,13 @@ import { existsSync, openAsBlob } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
-import { API_KEY, eventually, listen } from './kit.js'
+import { migrate } from '../src/store/migrate.js'
+import { postgresStore } from '../src/store/postgres-store.js'
+import { API_KEY, eventually, listen, SECRET } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
 import { ffmpeg } from './recordings.js'
 
@@ -87,6 +91,35 @@ describe('the process', () => {
     expect(await other.ended).toBe(1)
     expect(other.output()).toContain('SERVICE_SECRET')
   })
+
+  test.skipIf(postgresMissing)(
+    'runs on with the tables of an older database where they are, and makes those of a new one in the schema mfa (R148)',
+    async () => {
+      const server = await startPostgres()
+      onTestFinished(server.stop)
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      const schemasAfterStart = async () => {
+        const one = await run({ DATABASE_URL: server.url, SERVICE_SECRET: SECRET, SERVICE_DELIVERY: 'inbox' })
+        const sent = await post(one.url, '/v1/mfa', { User: '+447700900776', Type: 'SMS' })
+        one.child.kill('SIGTERM')
+        expect([sent.status, await one.ended]).toEqual([200, 0])
+        const { rows } = await client.query<{ name: string }>(
+          "SELECT schemaname AS name FROM pg_tables WHERE tablename = 'challenge'",
+        )
+        return rows.map(({ name }) => name)
+      }
+      expect(await schemasAfterStart()).toEqual(['mfa'])
+      await client.query('DROP SCHEMA mfa CASCADE')
+      const store = postgresStore(server.url, {}, 'public')
+      await migrate(store)
+      await store.close()
+      expect(await schemasAfterStart()).toEqual(['public'])
+      expect((await client.query('SELECT FROM public.challenge')).rowCount).toBe(1)
+    },
+    120_000,
+  )
 
   test('finishes a transcription job after kill -9, with the recording that was uploaded to the first process', async () => {
     let isHanging = true
