@@ -129,6 +129,13 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
 
     await page.getByRole('link', { name: /Set up an authenticator app/ }).click()
     await page.getByRole('button').first().click()
+    expect(await page.getByRole('main').textContent()).toContain('Add an authenticator app')
+    clock.ahead(30)
+    await page.getByRole('button', { name: /Text a code/ }).click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await typeCode(page, await newestCode(url, MALLORY, 'sms'))
+    expect(new URL(page.url()).pathname).toBe('/mfa/enroll-app')
+    await page.getByRole('button').first().click()
     const { secret } = await scan(page)
     const confirm = async (code: string) => {
       await page.getByRole('textbox').fill(code)
@@ -140,14 +147,23 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
     await page.getByRole('heading', { name: 'Your app is ready' }).waitFor()
     await page.getByRole('link', { name: 'Get backup codes' }).click()
     // Without script, the codes are text and a file; a reload does not show them again, and offers new ones.
-    await page.getByRole('button', { name: 'Show my codes' }).click()
+    const showCodes = async (name: string, seconds: number) => {
+      await page.getByRole('button', { name }).click()
+      expect(await page.getByRole('main').textContent()).toContain('Show new backup codes')
+      clock.ahead(seconds)
+      await page.getByRole('link', { name: /authenticator app/i }).click()
+      await typeCode(page, appCode(secret))
+      expect(new URL(page.url()).pathname).toBe('/mfa/backup')
+      await page.getByRole('button', { name: 'Show my codes' }).click()
+    }
+    await showCodes('Show my codes', 60)
     const codes = page.getByRole('listitem').getByText(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
     expect(await codes.count()).toBe(10)
     expect(await page.getByRole('button', { name: /Copy|Print/ }).count()).toBe(0)
     await page.reload()
     expect(await codes.count()).toBe(0)
     await snap(page, 'mallory-backup-codes-gone')
-    await page.getByRole('button', { name: 'Create new codes' }).click()
+    await showCodes('Create new codes', 90)
     const code = (await codes.first().textContent()) ?? ''
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download' }).click()
