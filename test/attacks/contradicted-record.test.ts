@@ -203,6 +203,7 @@ describe('the record of factors that this app removes (R141)', () => {
       },
     })
     const agent = await enrollApp(made, 'nina')
+    await approveChange(agent, '/mfa/keys/options', byOwnApp(agent), { method: 'passkey' })
     const { key } = await addKey(agent, 'passkey')
     isDown = true
     await agent.post('/mfa/enroll-app/remove').send({}).expect(200)

@@ -1,6 +1,7 @@
 import type { Store } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { createMfa } from '../../src/index.js'
+import { byStandIn, sendApproved } from '../kit/approved-change.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -35,7 +36,8 @@ export function describeHost(versions: string, makeStore: () => Store | undefine
       const made = make()
       const agent = await signInFully(made, 'bob')
       await agent.post('/transfer').expect(200)
-      await agent.post('/mfa/enroll-app').send({}).expect(200)
+      const asked = () => agent.post('/mfa/enroll-app').send({})
+      expect((await sendApproved(agent, asked, byStandIn(made, agent))).status).toBe(200)
       await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
       expect((await agent.get('/secret')).body.mfa.amr).toEqual(['pwd', 'otp', 'sms', 'mfa'])
       await agent.post('/mfa/backup').send({}).expect(200)

@@ -87,6 +87,8 @@ export async function checkReset(
     chosen,
     userId,
     read,
+    // Asked before anything ends, since the host's function may fail.
+    contacts: contactsOf(settings, user, existing),
   }
 }
 
@@ -96,10 +98,10 @@ export async function resetAccount(
   recovery: AccountRecovery | undefined,
   { isProven = false, ...ordered }: OrderedReset & { readonly isProven?: boolean },
 ): Promise<BypassCode> {
-  const { settings, diagnostics } = deps
-  const { user, order } = ordered
+  const { diagnostics } = deps
+  const { order } = ordered
   const checked = await checkReset(deps, recovery, ordered)
-  const { by, reason, chosen, userId, read } = checked
+  const { by, reason, chosen, userId, read, contacts } = checked
   const approvedBy =
     order.approvedBy === undefined ? undefined : textIn('reset', order, 'approvedBy', MAX_NAME_LENGTH)
   if (!isProven && checked.rules.requireTwoApprovers && (!approvedBy || isSame(by, approvedBy))) {
@@ -113,7 +115,6 @@ export async function resetAccount(
   await deps.sessionsValidAfter.set(userId)
   const account = await read()
   const ended = account.existing.filter(({ id }) => !chosen || chosen.includes(id))
-  const contacts = contactsOf(settings, user, account.existing)
   return checked.recovery.reset(account, ended, {
     by,
     ...(approvedBy && { approvedBy }),
