@@ -69,6 +69,18 @@ async function overtaken(
   return late
 }
 
+/** The cookie of a verified session in which its user has approved a new app. */
+async function approvedCookie(made: Host, name: string): Promise<string> {
+  const cookie = await verifiedCookie(made, name)
+  const post = poster(made, cookie)
+  const { body } = await post('/mfa/enroll-app')
+  const approval: unknown = body.approval.id
+  await post('/mfa/challenge', { factor: 'sms', approval })
+  const given = await post('/mfa/verify', { ...correctCode(made), factor: 'sms', approval })
+  expect(given.body).toMatchObject({ status: 'approved' })
+  return sessionCookie(given) || cookie
+}
+
 interface UnderWay {
   readonly what: string
   readonly session: (made: Host, name: string) => Promise<string>
@@ -110,10 +122,10 @@ const UNDER_WAY: readonly UnderWay[] = [
     path: '/mfa/verify',
     body: correctCode,
   },
-  { what: 'an app is being prepared', session: verifiedCookie, path: '/mfa/enroll-app' },
+  { what: 'an app is being prepared', session: approvedCookie, path: '/mfa/enroll-app' },
   {
     what: 'an app is being confirmed',
-    session: verifiedCookie,
+    session: approvedCookie,
     before: ['/mfa/enroll-app'],
     path: '/mfa/enroll-app/confirm',
     body: () => ({ code: '123456' }),
@@ -148,7 +160,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
   it('ends the session while the host stores an app', async () => {
     const held = heldWork()
     const made = testbed(false, { ...EMPTY_RECORD, onFactorsChanged: held.work })
-    const cookie = await verifiedCookie(made, 'bob')
+    const cookie = await approvedCookie(made, 'bob')
     await poster(made, cookie)('/mfa/enroll-app')
     const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
     expect(answer.status).toBe(401)
