@@ -131,7 +131,6 @@ function additions(app: AppFacts): string[] {
     ...mounts.flatMap((mount) => [
       ...block(`Add to ${mount.path}, at the top:`, [importLine(mount, module)]),
       ...block(`Add to ${mount.path}, directly after passport.session() in line ${mount.line}:`, [
-        `${hostAt(mount)}.use('/mfa-inbox', inbox) // the messages with the codes, in development`,
         `${hostAt(mount)}.use(mfa.router) // withholds req.user until the second factor is shown; its pages are below /mfa`,
       ]),
     ]),
@@ -177,9 +176,7 @@ function moduleFor({ path, text }: Place, { folder, manifest }: AppFacts): Modul
 function importLine({ path }: Place, module: Module): string {
   const from = posix.relative(dirname(path), module.path.slice(0, -extname(module.path).length))
   const specifier = `${from.startsWith('.') ? '' : './'}${from}${module.ending}`
-  return module.hasImports
-    ? `import { inbox, mfa } from '${specifier}'`
-    : `const { inbox, mfa } = require('${specifier}')`
+  return module.hasImports ? `import { mfa } from '${specifier}'` : `const { mfa } = require('${specifier}')`
 }
 
 function moduleLines({ manifest, folder }: AppFacts, { hasImports, isTypeScript }: Module): string[] {
@@ -189,10 +186,9 @@ function moduleLines({ manifest, folder }: AppFacts, { hasImports, isTypeScript 
   return [
     importing('developmentSecret, startService', '@countersign/service'),
     importing('createMfa', 'countersign'),
-    ...(isTypeScript ? ["import type { RequestHandler } from 'express'"] : []),
     '',
     `const appName = '${appName}' // as your users know it`,
-    '// In this process, with its data in the folder .data. Messages stay in an inbox until SERVICE_DELIVERY says where to send them.',
+    '// In this process, with its data in the folder .data. Messages stay in an inbox, whose address the log has, until SERVICE_DELIVERY says where to send them.',
     'const service = startService({',
     '  applicationName: appName,',
     "  dataDir: '.data',",
@@ -209,12 +205,7 @@ function moduleLines({ manifest, folder }: AppFacts, { hasImports, isTypeScript 
     "  // login: { signInPath: '/login', signOutPath: '/logout', homePath: '/' }, // unless these are yours",
     '})',
     '',
-    `const inbox${isTypeScript ? ': RequestHandler' : ''} = (_req, res, next) => {`,
-    '  if (service.inbox) service.inbox.messages().then((messages) => res.json(messages), next)',
-    '  else next()',
-    '}',
-    '',
-    hasImports ? 'export { inbox, mfa }' : 'module.exports = { inbox, mfa }',
+    hasImports ? 'export { mfa }' : 'module.exports = { mfa }',
   ]
 }
 
