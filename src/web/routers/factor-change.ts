@@ -60,8 +60,9 @@ export async function factorChangeRefusal(
       details: { type: change },
       lines: [changeLine(user.locales, change, languages.texts)],
     }
-  // A page asks for nothing new, as a link of another site may lead to it (R14).
-  const approval = asked ? await askedApproval(context, asked) : openApproval(record)
+  // A page asks for nothing new and ends nothing, as a link of another site may lead to it (R14).
+  const approval =
+    req.method === 'POST' ? await askedApproval(context, asked || undefined) : openApproval(record)
   if (typeof approval === 'number') return { code: 'too_many_approvals', retryAfterSeconds: approval }
   const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
