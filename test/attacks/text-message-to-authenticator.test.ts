@@ -20,12 +20,32 @@ describe("an attacker with the password and the user's text messages (R92)", () 
     const clock = stopClock()
     const made = host()
     const session = await signInWithApp(made, 'alice')
+    const approve = () => approveChange(session, '/mfa/enroll-app', byStandIn(made, session))
+    const showText = async () => {
+      await challenge(session, 'sms').expect(200)
+      await verify(session, made.standIn.newestCode()).expect(200)
+    }
+    const expectAppAsked = async (path: string) => {
+      const { body } = await session.post(path).send({}).expect(401)
+      expect(body).toMatchObject({ code: 'step_up_required', factors: [{ id: 'app' }], backup: false })
+      expect(body.factors).toHaveLength(1)
+    }
     clock.move(5 * MINUTE - 1)
-    await session.post('/mfa/enroll-app').send({}).expect(200)
-    await challenge(session, 'sms').expect(200)
-    await verify(session, made.standIn.newestCode()).expect(200)
+    await session.post('/mfa/backup').send({}).expect(200)
+    await showText()
     clock.move(1)
-    await session.post('/mfa/enroll-app').send({}).expect(401)
+    await expectAppAsked('/mfa/backup')
+
+    // An approval by the app, once it is old and once it was used.
+    await approve()
+    clock.move(5 * MINUTE - 1)
+    await showText()
+    clock.move(1)
+    await expectAppAsked('/mfa/enroll-app')
+    await approve()
+    await session.post('/mfa/enroll-app').send({}).expect(200)
+    await showText()
+    await expectAppAsked('/mfa/enroll-app')
   })
 
   it('gets as far as the user does, if a text message is the strongest factor of the account', async () => {

@@ -3,8 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import { totp } from '../contract/totp.js'
 import { addKey, assertion, PAGE } from '../keys/kit.js'
-import { approveChange } from '../kit/approved-change.js'
-import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
+import { approveChange, byCode, sendApproved } from '../kit/approved-change.js'
+import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, EMPTY_RECORD, type Host, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -61,7 +61,10 @@ async function appWithKey(
   const { victim, open } = await app(factors, options)
   const made = open()
   const owner = await signIn(made.app, 'victim')
-  if (factors.length > 0) await showCode(owner)
+  if (factors.length > 0) {
+    await showCode(owner)
+    await approveChange(owner, '/mfa/keys/options', byCode(owner, newestCode), { method })
+  }
   const { device } = await addKey(owner, method)
   return { victim, open, owner, device }
 }
@@ -109,16 +112,20 @@ describe('an attacker with the password of a user whose only factor is withheld 
   })
 
   it('stays outside with an authenticator app, whose method is switched off, and can set up no other', async () => {
+    const clock = stopClock()
     const { victim, open } = await app()
     const made = open()
     const owner = await signIn(made.app, 'victim')
     const { body } = await owner.post('/mfa/enroll-app').send({}).expect(200)
-    const code = totp(body.secret, Date.now() - 30_000)
-    await owner.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
+    const code = () => totp(body.secret, Date.now())
+    await owner.post('/mfa/enroll-app/confirm').send({ code: code() }).expect(200)
     const { body: refused } = await signIn(made.app, 'victim').then((agent) =>
       agent.get('/secret').expect(401),
     )
     expect(refused.code).toBe('mfa_required')
+    // Not even an approval from the time before helps.
+    clock.move(30 * SECOND)
+    await approveChange(owner, '/mfa/enroll-app', byCode(owner, code))
     await switchAppsOff()
     const attacker = await expectOutside(open())
     expect((await attacker.post('/mfa/enroll-app').send({})).status).toBe(403)
@@ -128,12 +135,11 @@ describe('an attacker with the password of a user whose only factor is withheld 
     // An app that lists it asks for it, and the service checks no code.
     victim.factors.push({ method: 'app', user: victim.email })
     const listed = await signIn(open({ keys: false }).app, 'victim')
-    const typed = await verify(listed, totp(body.secret, Date.now()), { factor: 'app' })
+    clock.move(30 * SECOND)
+    const typed = await verify(listed, code(), { factor: 'app' })
     expect([typed.status, typed.body.code]).toEqual([403, expect.stringMatching(/method_off|withheld/)])
     await switchOn()
-    await verify(await signIn(open().app, 'victim'), totp(body.secret, Date.now()), { factor: 'app' }).expect(
-      200,
-    )
+    await verify(await signIn(open().app, 'victim'), code(), { factor: 'app' }).expect(200)
   })
 
   it('stays outside when the app switches keys off', async () => {
@@ -334,7 +340,8 @@ describe('a user whose strongest factor is withheld (R92, R132)', () => {
     const done = await back.post('/mfa/recover/complete').send({})
     expect([done.status, done.body]).toEqual([200, { status: 'completed', next: '/mfa/enroll-app' }])
     expect(ended).toEqual(['passkey'])
-    const { body } = await back.post('/mfa/enroll-app').send({}).expect(200)
+    const enroll = () => back.post('/mfa/enroll-app').send({})
+    const { body } = await sendApproved(back, enroll, byCode(back, newestCode))
     await back
       .post('/mfa/enroll-app/confirm')
       .send({ code: totp(body.secret, Date.now()) })
