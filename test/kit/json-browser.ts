@@ -5,7 +5,12 @@ import type { MfaStatus } from '../../src/index.js'
 /** What tests read of an answer. */
 interface JsonAnswer {
   readonly isOk: boolean
-  readonly body: { readonly [name: string]: unknown; readonly secret?: string; readonly mfa?: MfaStatus }
+  readonly body: {
+    readonly [name: string]: unknown
+    readonly secret?: string
+    readonly mfa?: MfaStatus
+    readonly approval?: { readonly id: string }
+  }
 }
 
 const connections = new Agent({ keepAlive: true })

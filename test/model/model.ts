@@ -44,7 +44,7 @@ export interface State {
 export const START: State = { browsers: [{}, {}], app: true }
 
 const [WEAK, MEDIUM, STRONG] = [1, 2, 3] as const
-const STRENGTH = { email: WEAK, sms: MEDIUM }
+export const STRENGTH = { email: WEAK, sms: MEDIUM, app: STRONG }
 
 /** Where an action happens, and whether the model follows a rule. */
 interface At {
@@ -238,6 +238,8 @@ const RUNS = {
     return s.wrong !== undefined || (session?.stage === 'verified' && session.fresh > 0)
   },
   enroll: ofAna((at, session) => {
+    // The approval that is asked for replaces it.
+    if (session.stage !== 'pending') delete session.challenge
     if (!session.mayEnroll && !mayChange(at)) return false
     for (const { session: other } of at.s.browsers) delete other?.enrolling
     session.enrolling = true

@@ -11,12 +11,21 @@ import { jsonBrowser } from '../kit/json-browser.js'
 import { lateService } from '../kit/late-service.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import { textOf } from './explore.js'
-import { type Action, type Browser as ModelBrowser, type Rule, START, type State, step } from './model.js'
+import {
+  type Action,
+  type Browser as ModelBrowser,
+  type Rule,
+  START,
+  STRENGTH,
+  type State,
+  step,
+} from './model.js'
 
 const sms = (phone: string) => ({ method: 'sms', phone }) as const
 const mail = { method: 'email', email: 'ana@example.com' } as const
 const ana: TestUser = { id: 'ana', email: mail.email, factors: [sms('+447700900101'), mail] }
 const contact = { kind: 'email', email: mail.email } as const
+const FACTORS = ['app', 'sms', 'email'] as const
 const ben: TestUser = { id: 'ben', email: '', factors: [sms('+447700900102')] }
 
 type What = Action['what']
@@ -100,8 +109,28 @@ async function openPlugin(clock: Clock, flaw?: Rule) {
     'log out': () => ['/logout'],
   }
 
-  async function ask(browser: Browser, [path, body = {}]: readonly [string, object?]): Promise<boolean> {
-    const answer = await browser.send('POST', path, body)
+  /** Approves by a factor that is at most as strong as what the browser has just shown. If none is accepted, refuses the approval. */
+  async function isApproved({ send }: Browser, approval: unknown, fresh: number): Promise<boolean> {
+    for (const factor of FACTORS.filter((known) => STRENGTH[known] <= fresh)) {
+      const asked = await send('POST', '/mfa/challenge', { factor, approval })
+      if (!asked.isOk) continue
+      for (const app of kit.apps.values()) app.lastStep = 0
+      const typed = factor === 'app' ? totpCode(appSecret) : inbox.newest().code
+      if ((await send('POST', '/mfa/verify', { code: typed, factor, approval })).isOk) return true
+    }
+    await send('POST', '/mfa/cancel', { approval })
+    return false
+  }
+
+  async function ask(
+    browser: Browser,
+    [path, body = {}]: readonly [string, object?],
+    fresh = 0,
+  ): Promise<boolean> {
+    const post = () => browser.send('POST', path, body)
+    let answer = await post()
+    const { id } = answer.body.approval ?? {}
+    if (id && (await isApproved(browser, id, fresh))) answer = await post()
     if (!answer.isOk) return false
     if (path === '/login') browser.signsIn = Reflect.get(body, 'name')
     if (path === '/mfa/challenge') browser.code = inbox.newest().code
@@ -133,12 +162,12 @@ async function openPlugin(clock: Clock, flaw?: Rule) {
     return true
   }
 
-  async function inBrowser(browser: Browser, what: What): Promise<boolean> {
+  async function inBrowser(browser: Browser, what: What, fresh: number | undefined): Promise<boolean> {
     const [, after] = what.split('answered after ')
     await prepare(what)
     const held = after && answers.hold()
     if (what === 'own code, evaluated twice') answers.double()
-    const request = () => ask(browser, (requests[what.replace('used ', '') as What] ?? own)(browser))
+    const request = () => ask(browser, (requests[what.replace('used ', '') as What] ?? own)(browser), fresh)
     const asked = what === 'own code twice at once' ? [request(), request()] : [request()]
     if (held) {
       await Promise.race([held.evaluated, ...asked])
@@ -151,9 +180,12 @@ async function openPlugin(clock: Clock, flaw?: Rule) {
   }
 
   return {
-    async perform({ what, at }: Action): Promise<boolean> {
+    /** `before` is the state of the model before it. */
+    async perform({ what, at }: Action, before: State): Promise<boolean> {
       clock.move(1)
-      const isAccepted = await (at === undefined ? elsewhere(what) : inBrowser(browsers[at], what))
+      const isAccepted = await (at === undefined
+        ? elsewhere(what)
+        : inBrowser(browsers[at], what, before.browsers[at].session?.fresh))
       clock.move(1)
       counters.forgive()
       return isAccepted
@@ -178,9 +210,9 @@ export async function replay(clock: Clock, actions: readonly Action[], flaw?: Ru
   for (const [index, action] of actions.entries()) {
     const expected = step(state, action)
     if (!expected) throw new Error(`The model does not know what "${textOf([action])}" is here.`)
+    const plugin = [await perform(action, state).catch(String), ...(await looks())].join(' | ')
     state = expected.to
     const model = [expected.ok, ...state.browsers.map((browser) => expectedLook(browser, state))].join(' | ')
-    const plugin = [await perform(action).catch(String), ...(await looks())].join(' | ')
     if (model === plugin) continue
     close()
     return `${textOf(actions.slice(0, index + 1))}\n  model:  ${model}\n  plugin: ${plugin}`
