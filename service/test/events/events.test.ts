@@ -131,7 +131,13 @@ describeOnBothDatabases((bench) => {
       await challenge(agent, 'sms').expect(200)
       await verify(agent, own.lastCode()).expect(200)
       const authenticator = softwareAuthenticator()
-      await addKey(agent, { authenticator, ...KEY_PAGE })
+      let ofKey = ''
+      const approveKey = async (id: string) => {
+        ofKey = id
+        await agent.post('/mfa/challenge').send({ factor: 'sms', approval: id }).expect(200)
+        await agent.post('/mfa/verify').send({ code: own.lastCode(), approval: id }).expect(200)
+      }
+      await addKey(agent, { authenticator, ...KEY_PAGE, approve: approveKey })
       const pay = () => agent.post('/pay').send(BILL)
       await approve({ standIn: { newestCode: own.lastCode } }, agent, pay)
       await pay().expect(200)
@@ -143,16 +149,21 @@ describeOnBothDatabases((bench) => {
       const ids = receipts.map(({ id }) => id)
       expect(new Set(ids).size).toBe(2)
       expect(ids[1]).toBe(approval)
-      for (const type of ['approved', 'approval_used'] as const)
-        expect(emitted.flatMap((event) => (event.type === type ? [event.approval] : []))).toEqual(ids)
+      const emittedIds = (type: 'approved' | 'approval_used') =>
+        emitted.flatMap((event) => (event.type === type ? [event.approval] : []))
+      expect(emittedIds('approved')).toEqual([ofKey, ...ids])
+      expect(emittedIds('approval_used')).toEqual(ids)
       const logged = bench().events.filter((line) => line.application === own.name && line.approval)
       expect(logged.map(({ event, factor, approval: id }) => [event, factor, id])).toEqual([
+        ['send.sent', 'sms', ofKey],
+        ['verify.succeeded', 'PHONE', ofKey],
         ['send.sent', 'sms', ids[0]],
         ['verify.succeeded', 'PHONE', ids[0]],
         ['verify.succeeded', 'PASSKEY', ids[1]],
       ])
       const posted = (await own.posted()).map(({ data }) => Reflect.get(data, 'approval'))
-      const given = receipts.map(({ id, digest }) => ({ id, digest }))
+      const digest = expect.stringMatching(/^[\w-]{43}$/)
+      const given = [{ id: ofKey, digest }, ...receipts.map(({ id, digest }) => ({ id, digest }))]
       expect(posted).toHaveLength(given.length)
       expect(posted).toEqual(expect.arrayContaining(given))
     })
