@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { postgresMissing } from '../../service/test/postgres.js'
 import { addKey, signInWithKey, softwareAuthenticator } from '../../src/testing/index.js'
 import { hasMovableClock } from '../journeys/kit/clock.js'
+import { approveChange, byCode } from '../kit/approved-change.js'
 import { HOUR, MINUTE, SECOND } from '../kit/clock.js'
 import type { RunningProcess } from '../kit/process.js'
 import { redisMissing } from '../kit/redis.js'
@@ -15,6 +16,7 @@ import { completeRecovery, recover, requestRecovery, waitForRecovery } from './d
 import type { OddAnswer } from './deployments/service-proxy.js'
 import { openSocket } from './deployments/sockets.js'
 import {
+  approveBySms,
   byEmail,
   bySms,
   enrollApp,
@@ -169,6 +171,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const owner = deployment.browser()
       await typePassword(owner.one, user)
       await showSentCode(deployment, owner.one, user, 'sms')
+      await approveBySms(deployment, owner.one, user, '/mfa/keys/options', { method: 'passkey' })
       const authenticator = softwareAuthenticator()
       await addKey(owner.one, { authenticator, origin: ORIGIN })
       const changePhone = (browser: Browser) =>
@@ -245,6 +248,8 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const owner = deployment.browser()
       await typePassword(owner.one, user)
       await showSentCode(deployment, owner.one, user, 'sms')
+      await approveBySms(deployment, owner.one, user, '/mfa/keys/options', { method: 'passkey' })
+      await expectInside(attacker.one, user)
       const authenticator = softwareAuthenticator()
       await addKey(owner.one, { authenticator, origin: ORIGIN })
       await expectOutside(attacker.other)
@@ -341,7 +346,9 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const user = await register(deployment)
       const owner = deployment.browser()
       await typePassword(owner.one, user)
-      await enrollApp(deployment, owner.one)
+      const ownSecret = await enrollApp(deployment, owner.one)
+      const byApp = byCode(owner.one, () => nextAppCode(deployment, ownSecret))
+      await approveChange(owner.one, '/mfa/backup/codes', byApp)
       const { body } = await owner.one.post('/mfa/backup/codes').send({}).expect(200)
       const codes: string[] = [...body.codes]
       const showBackupCode = async ({ other }: Browser) => {
@@ -414,6 +421,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const owner = deployment.browser()
       await typePassword(owner.one, user)
       await showSentCode(deployment, owner.one, user, 'sms')
+      await approveBySms(deployment, owner.one, user, '/mfa/enroll-app')
       return enrollApp(deployment, owner.one)
     }
   },

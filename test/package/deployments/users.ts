@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { FactorInput } from '../../../src/index.js'
 import { totpCode } from '../../../src/testing/service.js'
+import { approveChange, byCode } from '../../kit/approved-change.js'
 import { challenge, verify } from '../../kit/sign-in.js'
 import type { Browser } from './browser.js'
 import type { Deployment } from './deployment.js'
@@ -54,6 +55,22 @@ export async function showSentCode(
   const code = await mail.code(factor === 'email' ? email : phone)
   const { body } = await verify(agent, code).expect(200)
   return body as { readonly status: string; readonly next: string }
+}
+
+/** Approves by a code to the phone what a path requires an approval for, so that the next request to it is accepted. */
+export async function approveBySms(
+  { mail }: Deployment,
+  agent: Agent,
+  { phone }: User,
+  path: string,
+  body = {},
+): Promise<void> {
+  await approveChange(
+    agent,
+    path,
+    byCode(agent, () => mail.code(phone)),
+    body,
+  )
 }
 
 /** Sets up an authenticator app, and returns its secret. */
