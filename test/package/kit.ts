@@ -102,6 +102,8 @@ function packed(workspace: Published): Promise<Buffer> {
 async function pack(workspace: Published): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-packed-'))
   try {
+    // As `prepack` does, without a second build.
+    await run('node', ['scripts/llms.mjs'], { cwd: ROOT })
     const args = ['pack', workspace, '--ignore-scripts', '--silent', '--pack-destination', folder]
     const { stdout } = await run('npm', args, { cwd: ROOT })
     return await readFile(join(folder, stdout.trim()))

@@ -95,7 +95,9 @@ describe('the samples of the documents', () => {
     const files = samples.map((sample, index) => {
       const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
       const extra = [
-        (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
+        (uses('kit') || uses('test')) &&
+          !/const kit/.test(sample) &&
+          (/import[^\n]*signInWithMfa/.test(sample) ? KIT.replace(', signInWithMfa', '') : KIT),
         uses('anotherAgent') &&
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
         uses('speech') && !uses('createSpeechClient') && SPEECH,
