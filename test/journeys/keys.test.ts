@@ -66,6 +66,15 @@ async function everyRefusal(page: Page, route: string, name: string): Promise<vo
   })
 }
 
+/** Presses the button for a new key, and approves that key with one of the account. */
+async function approveByKey(page: Page, name: string): Promise<void> {
+  await press(page, name)
+  expect(pathOf(page)).toBe('/mfa/verify')
+  expect(await page.getByRole('main').textContent()).toContain(name)
+  await press(page, 'Continue')
+  expect(pathOf(page)).toBe('/mfa/keys')
+}
+
 async function signOut(page: Page, app: string): Promise<void> {
   await page.goto(`${app}/account`)
   await press(page, 'Sign out')
@@ -89,13 +98,15 @@ describeJourney(
       expect(await page.getByRole('status').first().textContent()).toBe('Your key was added.')
       expect(await keysOn(page).textContent()).toMatch(/^Passkey\s*Synced/)
 
-      // Of several authenticators, the user touches one.
-      await phone.touch(false)
+      // Of several authenticators, the user touches one. The key that was used last approves the next one.
       clock.move(SECOND)
+      await approveByKey(page, 'Add a security key')
+      await phone.touch(false)
       const blue = await authenticators.add(BLUE_KEY)
       await press(page, 'Add a security key')
-      await blue.remove()
       clock.move(SECOND)
+      await approveByKey(page, 'Add a passkey')
+      await blue.remove()
       const bound = await authenticators.add({ transport: 'usb', synced: false })
       await press(page, 'Add a passkey')
       await bound.remove()
@@ -166,6 +177,7 @@ describeJourney(
       await snap(page, 'bob-no-keys')
       await press(page, 'Add a passkey')
       await snap(page, 'bob-keys')
+      await approveByKey(page, 'Add a passkey')
       expect(await failure(page, 'Add a passkey')).toMatch(/^This key was already added/)
       await snap(page, 'bob-already-added')
       await everyRefusal(page, '**/mfa/keys/options', 'Add a passkey')
