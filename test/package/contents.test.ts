@@ -46,7 +46,7 @@ describe('the packed package', () => {
     const { size } = await stat(join(project.folder, TARBALL))
     // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 100 KB and once more
     // 65 KB as one text for tools, the parts of zod 38 KB, and the commands 58 KB.
-    expect(size).toBeLessThan(820_000)
+    expect(size).toBeLessThan(840_000)
   })
 
   it('holds no report of a benchmark, and no document of the service', () => {
