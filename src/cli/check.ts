@@ -97,7 +97,7 @@ const VERDICTS = {
   public: 'public',
 } as const
 
-/** What fits beside a reason. */
+/** The text that fits beside a reason. */
 const MOST_OF_ROUTE = 24
 
 /** The report as text. */

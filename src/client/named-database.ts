@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionsError } from '../errors.js'
 
-/** What is looked at to find the database. */
+/** The variables that name the database. */
 export interface DatabaseQuestion {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly dataDir: string

@@ -59,7 +59,7 @@ async function e164(typed: string, country: string | undefined): Promise<string>
 type Library = typeof import('libphonenumber-js')
 type Country = import('libphonenumber-js').CountryCode
 
-/** What surrounds a number. Other signs could stand for a plus sign, whose loss makes a number of another country. */
+/** The signs around a number. Other signs could stand for a plus sign, whose loss makes a number of another country. */
 const WORDS = '(?:(?!#)[\\p{L}\\p{M}\\p{P}\\p{Extended_Pictographic}])*'
 const NUMBER = new RegExp(
   `^(?!.*plus)${WORDS}?(\\+?[(\\d][\\d\\p{Pd}\\u2212\\u30fc\\u2053\\u223c~/.()[\\]]*)${WORDS}$`,

@@ -38,7 +38,7 @@ export interface Factor {
   readonly unusable?: {
     /** The contact as the host lists it. */
     readonly listed: string
-    /** What is wrong, without the contact. */
+    /** The fault, without the contact. */
     readonly faults: readonly string[]
   }
 }

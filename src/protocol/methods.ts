@@ -87,7 +87,7 @@ export const BACKUP_METHOD: Readonly<Record<DeliveredMethod, BackupMethod>> = {
 /** The maximum length of the input for a code, in characters (R82). */
 export const MAX_CODE_LENGTH = 64
 
-/** What keyboards, mail programs and lists put around a code, and users between its characters. */
+/** The signs that keyboards, mail programs and lists put around a code, and users between its characters. */
 const STRAY = /[\s\p{Dash}\p{Cf}\p{Pi}\p{Pf}\p{Ps}\p{Pe}\p{Pc}.,:#"'`*·•‣◦。、]+/gu
 
 /** The form of a code for limits and comparisons (R30): ASCII digits, upper case, no spaces and signs, and no word with a colon before it. */

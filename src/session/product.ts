@@ -67,7 +67,7 @@ export function otherRecords(mfa: unknown, owner: RecordOwner): MfaRecord[] {
   })
 }
 
-/** What a session keeps once a product has written its record, without the records of other users and sessions. */
+/** The content of a session once a product has written its record, without the records of other users and sessions. */
 export function withRecord(mfa: unknown, record: MfaRecord): object {
   const records = recordsIn(mfa, record).set(record.product, writeRecord(record))
   const [[product, first] = [record.product, undefined], ...others] = records

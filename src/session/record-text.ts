@@ -106,7 +106,7 @@ function textIn(stored: unknown): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** What is beside the text of a record and no activity. */
+/** The members beside the text of a record that are no activity. */
 const BESIDE_ACTIVITY = ['record', 'product', 'others', 'user']
 
 function textOf(record: MfaRecord): string {

@@ -107,7 +107,7 @@ const evidence = z.object({
   mayEnroll: z.boolean().optional(),
 })
 
-/** What the user approved the change with, if an approval was needed. */
+/** The method by which the user approved the change, if an approval was needed. */
 const approvedBy = z.enum(SHOWN_METHODS).optional()
 
 /** What is under way in a session besides its stage, as it is stored. */
@@ -251,7 +251,7 @@ export function without<Rest extends MfaRecord>(record: Rest, ...names: readonly
   return rest
 }
 
-/** What a session does not continue under another id. */
+/** The members that a session does not continue under another id. */
 export const DROPPED = [
   'challenge',
   'enrollment',

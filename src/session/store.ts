@@ -263,7 +263,7 @@ export function rememberTarget(req: Request, target: string | undefined): void {
   else session.returnTo = target
 }
 
-/** What a new session holds: a record, those of other products, and the return address. The records get the id of the session. */
+/** The content of a new session: a record, those of other products, and the return address. The records get the id of the session. */
 export interface NewSessionContent {
   readonly record: MfaRecord
   readonly others?: readonly MfaRecord[]

@@ -7,7 +7,7 @@ export interface AnswerToken {
   readonly value: string
 }
 
-/** What a bearer token may consist of (RFC 6750 §2.1), and is long enough for one. */
+/** The characters of a bearer token (RFC 6750 §2.1), and is long enough for one. */
 const TOKEN = /^[\w.~+/-]{16,4096}=*$/
 
 /** Paths at which apps exchange a refresh token, in the root and beside the login. */

@@ -13,7 +13,7 @@ export interface AppRequest {
   readonly provider?: string | undefined
 }
 
-/** What to add to the options of a command if the app refuses a request. */
+/** The options to add to a command if the app refuses a request. */
 export function formHint({ method, body, path, page }: AppRequest): string {
   if (body !== 'form' || method === 'GET') return ''
   const elsewhere =

@@ -10,7 +10,7 @@ export function isBelow(path: string, other: string): boolean {
   return path.toLowerCase().startsWith(`${other}/`.toLowerCase())
 }
 
-/** What gates work with in mounted apps, by the options and the paths of these apps. */
+/** The dependencies of gates in mounted apps, by the options and the paths of these apps. */
 const mounted = new WeakMap<RouteDeps, Map<string, RouteDeps>>()
 
 /**

@@ -110,7 +110,7 @@ export interface ShownRequest extends BoundRequest {
   readonly lines: DetailLine[]
 }
 
-/** What the user is asked to approve. @throws {TypeError} when that is not one to four lines. */
+/** The lines that the user is asked to approve. @throws {TypeError} when that is not one to four lines. */
 export function shownRequest(
   { deps: { settings }, state }: Pick<RequestContext, 'deps' | 'state'>,
   asked: BoundRequest,

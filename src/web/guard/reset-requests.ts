@@ -7,7 +7,7 @@ import type { RouteDeps } from '../actions/context.js'
 import { type AccountReset, checkReset, resetAccount } from '../actions/recovery.js'
 import { type ActingOrder, staffOf } from './acting.js'
 
-/** What a member of staff requests of another one. */
+/** The reset that a member of staff requests of another one. */
 export interface ResetRequest
   extends Pick<AccountReset, 'reason' | 'factors'>,
     Pick<ActingOrder, 'requireMfa'> {}

@@ -75,7 +75,7 @@ export async function factorChangeRefusal(
   return { code: 'step_up_required' }
 }
 
-/** What the user has approved this change with, in this session. The store knows whether the approval was used. */
+/** The method by which the user has approved this change in this session. The store knows whether the approval was used. */
 function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
   const { approval } = record
   const isGiven = approval && !isOver(approval) && approval.digest === digestOfChange(record.userId, change)

@@ -50,7 +50,7 @@ export function readSecret(
 
 const ADDRESS = /^[\w.+-]+:\/\//
 const APP = /^(?:apple-)?otpauth:\/\/(\w+)/i
-/** What apps read of an address. Its label may have any character, even `?` and `#`. */
+/** The part of an address that apps read. Its label may have any character, even `?` and `#`. */
 const MEMBER = /[?&](?:secret|algorithm|digits|period)=[^&]*/gi
 
 /** An `otpauth://` URI in place of the secret says everything itself. */

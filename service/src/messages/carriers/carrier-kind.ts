@@ -50,6 +50,6 @@ export function missing(part: string): AddressFault {
   return { fault: ` needs ${part}: {form}` }
 }
 
-/** What a sender of text messages may be, for messages about invalid ones. */
+/** The forms of a sender of text messages, for messages about invalid ones. */
 export const SENDER =
   'the sender ?from=, a number such as +447700900123, a short code or a name of at most 11 letters'

@@ -20,7 +20,7 @@ export interface SesSettings extends NamedCarrier, EmailSender {
   readonly configurationSet?: string | undefined
 }
 
-/** What SES writes about an address that no mailbox can have. All other errors are about our account. */
+/** The words of SES about an address that no mailbox can have. All other errors are about our account. */
 const ADDRESS_FAULT =
   /^(Illegal address|Missing (start|final)|Invalid domain|Domain (starts|ends|contains)|Local address)/
 

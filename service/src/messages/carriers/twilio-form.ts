@@ -80,7 +80,7 @@ function callForm(settings: TwilioSettings, message: OutgoingMessage): Record<st
   return { To: message.to, From: from, Twiml: twiml(message) }
 }
 
-/** What the application sets comes before what the address of the gateway sets. */
+/** The sender that the application sets, else that in the address of the gateway. */
 function senderOf(
   settings: TwilioSettings,
   { channel, senders = {} }: OutgoingMessage,
