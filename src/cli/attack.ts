@@ -26,6 +26,9 @@ the plugin needs no --request and no --verify. The options of "countersign check
   --stricter <path>         A page that asks for more than the factor of this user. Can be repeated.
   --remember <fields>       The field by which a browser is remembered. Defaults to trust=true with the plugin.
   --sign-out <request>      Defaults to 'POST /logout'.
+  --reset <request>         Resets the account of the first user, sent by an operator. It ends the factors of that user.
+  --operator-sign-in <request> The sign-in of that operator.
+  --operator-totp <$NAME>   The same as --totp, for the operator.
   --relay                   Tries no attack, but whether a phishing page can pass on a code and a key.
   --skip <attack>           Does not try an attack. Can be repeated.
   --json                    Prints the report as JSON.

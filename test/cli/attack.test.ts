@@ -6,10 +6,12 @@ import { ATTACKS } from '../../src/cli/attack/attacks.js'
 import { loopbackAddress } from '../../src/cli/attack/read-target.js'
 import type { Relayed } from '../../src/cli/attack/relay.js'
 import type { AttackReport } from '../../src/cli/attack.js'
+import { createMfa } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { findingsIn, runAttack, runAttackCommand } from '../kit/attack.js'
 import { everyCase } from '../kit/every-case.js'
-import { host } from '../kit/host.js'
+import { host, testUsers } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { byHand } from '../naive-apps/by-hand/app.js'
@@ -33,7 +35,7 @@ async function serve(server: Server): Promise<string> {
 /** The address of the inbox of a naive app, with its key. */
 const INBOX = `/inbox?key=${NAIVE_INBOX_KEY}`
 
-const PASSWORDS = { BOB: 'bob-password', MALLORY: 'mallory-password' }
+const PASSWORDS = { BOB: 'bob-password', MALLORY: 'mallory-password', OLGA: 'olga-password' }
 const USERS = [
   ...['--sign-in', 'POST /login username=bob&password=$BOB', '--protected', '/'],
   ...['--other-sign-in', 'POST /login username=mallory&password=$MALLORY'],
@@ -68,6 +70,8 @@ describe('countersign attack finds exactly what the README of a naive app lists,
       ...['--path', '/code', '--request', 'POST /code/send', '--verify', 'POST /code code={code}'],
       ...['--inbox', '/inbox', '--route', '/export', '--upgrade', '/live', '--remember', 'remember=on'],
       ...['--change', 'POST /second-factor/remove'],
+      ...['--reset', 'POST /accounts/bob/reset'],
+      ...['--operator-sign-in', 'POST /login username=olga&password=$OLGA'],
     ])
     expect(findingsIn(report, 'untried')).toEqual(['stricter-gate', 'second-login'])
   })
@@ -86,6 +90,7 @@ describe('countersign attack finds exactly what the README of a naive app lists,
       'session-fixation',
       'foreign-code',
       'return-address',
+      'step-up-window',
       'cross-site-post',
       'wrong-code',
       'sign-out',
@@ -99,7 +104,7 @@ describe('countersign attack finds exactly what the README of a naive app lists,
 
   it('with Countersign and a second login', async () => {
     const report = await expectItsFindings('second-login', secondLogin(), ['--inbox', INBOX])
-    expect(findingsIn(report, 'untried')).toEqual(['stricter-gate', 'weak-factor'])
+    expect(findingsIn(report, 'untried')).toEqual(['stricter-gate', 'weak-factor', 'reset-race'])
   })
 })
 
@@ -194,7 +199,7 @@ describe('countersign attack', () => {
     expect(unknown.code).toBe(2)
     const skipped = await runAttack(
       await serve(secondLogin()),
-      [...args, '--skip', 'stricter-gate', '--skip', 'weak-factor'],
+      [...args, '--skip', 'stricter-gate', '--skip', 'weak-factor', '--skip', 'reset-race'],
       PASSWORDS,
     )
     expect(skipped.report.outcome).toBe('held')
@@ -216,6 +221,45 @@ it('countersign attack shows its progress on a terminal, beside the report', asy
   expect(onTerminal.err.split('\n')).toContain(`1 of ${others.length + 1}: ${first}`)
   expect(onTerminal.out).not.toContain(`1 of ${others.length + 1}`)
   expect((await runAttackCommand(args, PASSWORDS)).err).toBe('')
+})
+
+describe('countersign attack on an account that is reset while a session of it adds an app (R94)', () => {
+  it('holds with the plugin, and finds an app that outlives the reset', () =>
+    everyCase(['held', 'broken'] as const, async (verdict) => {
+      const kit = mfaTestKit()
+      onTestFinished(() => kit.reset())
+      const users = testUsers()
+      const { app } = host({
+        users,
+        options: {
+          service: kit.service,
+          urls: { publicUrl: 'https://vault.example' },
+          recovery: { store: memoryStore(), onNotice: () => {}, onFactorsEnded: () => {} },
+        },
+        first(made) {
+          made.get('/inbox', (_req, res) => void res.json(kit.inbox.all()))
+          made.post('/mfa/challenge', (_req, _res, next) => {
+            kit.clock.advance('3m')
+            next()
+          })
+        },
+        routes(made, mfa) {
+          const { account } = createMfa(mfa)
+          made.post('/desk/reset', async (_req, res) => {
+            const bob = users.bob ?? expect.unreachable()
+            if (verdict === 'held') await account.reset(bob, { by: 'staff-7', reason: 'Lost phone' })
+            res.json({})
+          })
+        },
+      })
+      const { code, report } = await runAttack(await serve(createServer(app)), [
+        ...['--sign-in', 'POST /login name=bob', '--body', 'json', '--inbox', '/inbox'],
+        ...['--protected', '/secret', '--reset', 'POST /desk/reset', ...skipAllBut('reset-race')],
+        ...['--operator-sign-in', 'POST /login name=alice'],
+      ])
+      expect(report.findings.at(-1)).toMatchObject({ attack: 'reset-race', verdict })
+      expect(code).toBe(verdict === 'held' ? 0 : 1)
+    }))
 })
 
 describe('countersign attack on two products of the plugin (R142)', () => {

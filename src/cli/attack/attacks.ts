@@ -7,7 +7,9 @@ import type { AppRequest } from '../../testing/app-request.js'
 import type { Cookies, ProbeAgent } from '../../testing/probed-app.js'
 import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
 import { lateRequest } from './late-request.js'
+import { resetRace } from './reset-race.js'
 import type { Scene } from './scene.js'
+import { stepUpWindow } from './step-up-window.js'
 import { broken, given, held, Untried, type Verdict } from './verdict.js'
 
 /** An attack on one promise of the app. */
@@ -48,6 +50,7 @@ export const ATTACKS: readonly Attack[] = [
   attack('foreign-code', 'A code works for its own user, and if it was sent, in its session.', foreignCode),
   attack('return-address', 'No sign-in leads to another site.', returnAddress),
   attack('late-request', 'A request under way does not bring back a session that ended.', lateRequest),
+  attack('step-up-window', 'No page shows a window of another site for the second factor.', stepUpWindow),
   attack('cross-site-post', 'No page of another site can pass or change a factor.', crossSitePost),
   attack('wrong-code', 'A wrong, empty or odd code lets nobody in.', wrongCode),
   attack('remember-me', 'A remembered browser replaces the factor of its own user only.', rememberMe),
@@ -56,6 +59,7 @@ export const ATTACKS: readonly Attack[] = [
   attack('session-guesses', 'New sessions do not give new guesses without limit.', sessionGuesses),
   attack('weak-factor', 'No factor is changed with a weaker one.', weakFactor),
   attack('sign-out', 'A session ends at the sign-out, also for copied cookies.', signOut),
+  attack('reset-race', 'No session keeps a factor that it confirms during a reset.', resetRace),
 ]
 
 async function pendingSession({ check, isPlugin, signedIn }: Scene) {

@@ -30,6 +30,9 @@ export const ATTACK_OPTIONS = {
   stricter: repeated,
   remember: { type: 'string' },
   'sign-out': { type: 'string' },
+  reset: { type: 'string' },
+  'operator-sign-in': { type: 'string' },
+  'operator-totp': { type: 'string' },
   skip: repeated,
   relay: { type: 'boolean', default: false },
 } as const
@@ -49,18 +52,20 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
   const { provider } = check.signIn
   if (check.protectedPaths.length === 0)
     throw new Error('Name a page that only signed-in users may see: --protected /account.')
-  const read = async (name: 'request' | 'verify' | 'other-sign-in' | 'sign-out') =>
-    values[name] === undefined ? undefined : requestOf(name, values[name], { body, provider }, io)
+  const read = async (
+    name: 'request' | 'verify' | 'other-sign-in' | 'sign-out' | 'reset' | 'operator-sign-in',
+  ) => (values[name] === undefined ? undefined : requestOf(name, values[name], { body, provider }, io))
   const readAll = (name: 'login' | 'change') =>
     Promise.all(values[name].map((text) => requestOf(name, text, { body, provider }, io)))
   const ofPlugin = (path: string, fields: AppRequest['fields']): AppRequest => ({
     ...{ method: 'POST', path: `${check.path}${path}`, fields, body: 'json' },
   })
-  const secretOf = (name: 'totp' | 'other-totp') =>
+  const secretOf = (name: 'totp' | 'other-totp' | 'operator-totp') =>
     values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
   const isPlugin = verify === undefined
   const remember = values.remember ?? (isPlugin ? 'trust=true' : undefined)
   const signIn = await read('other-sign-in')
+  const operatorSignIn = await read('operator-sign-in')
   return {
     check,
     /** Without `totp`, codes are sent and read in `inbox`. */
@@ -79,6 +84,12 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
         ? undefined
         : await loopbackAddress(inbox),
     signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
+    reset: await read('reset'),
+    /** Who resets accounts. */
+    operator: operatorSignIn && {
+      signIn: { ...operatorSignIn, page: check.signIn.page },
+      totp: secretOf('operator-totp'),
+    },
     logins: await readAll('login'),
     changes: await readAll('change'),
     stricter: values.stricter.map(pathOf),

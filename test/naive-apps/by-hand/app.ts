@@ -28,7 +28,7 @@ const hash = promisify<string, string, number, Buffer>((code, salt, length, done
 
 /** An app whose second factor, a code by email, was written by hand. README.md lists its defects. */
 export function byHand(): Server {
-  const accounts: Account[] = ['bob', 'mallory'].map((id) => ({
+  const accounts: Account[] = ['bob', 'mallory', 'olga'].map((id) => ({
     id,
     email: `${id}@example.com`,
     hasSecondFactor: true,
@@ -102,6 +102,12 @@ export function byHand(): Server {
     res.send('Removed.')
   })
 
+  app.post('/accounts/:id/reset', (req, res) => {
+    if (req.session.userId !== 'olga' || !req.session.isVerified) return void res.sendStatus(403)
+    for (const account of accounts) if (account.id === req.params.id) account.hasSecondFactor = false
+    res.send('Reset.')
+  })
+
   app.post('/logout', (_req, res) => {
     res.clearCookie('connect.sid')
     res.redirect('/login')
@@ -109,7 +115,11 @@ export function byHand(): Server {
 
   app.get('/', (req, res) => {
     if (!req.session.isVerified) return void res.redirect(req.session.userId ? '/code' : '/login')
-    res.send('<a href="/export">All data</a>')
+    res.send('<a href="/export">All data</a><script src="/page.js"></script>')
+  })
+
+  app.get('/page.js', (_req, res) => {
+    res.type('js').send("export const verifyAgain = () => open('/code', 'verify-again')")
   })
 
   // Written later, with the guard that the login had before the second factor.
