@@ -77,6 +77,8 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
     await awaitLogin({ ...check, url: started.url })
     const report = await checkApp({ ...check, url: started.url })
     if (report.status !== 'pending') io.err(`The app printed:\n${started.output().trim()}`)
+    const warnings = new Set(started.output().match(/countersign: .+? \[MFA_WARN_\w+\]/g))
+    if (warnings.size > 0) io.err(['The app warns:', ...warnings].join('\n'))
     return printReport(report, values, io)
   } finally {
     await started.stop()

@@ -246,7 +246,11 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
     await edit(app, 'config/session.js', before, `${before}\n${leak}`)
     const leaking = await app.run(...check, signIn, '--route', '/leak')
     expect(leaking.out).toMatch(/BYPASS +GET \/leak/)
+    expect(leaking.err).not.toContain('MFA_WARN_SESSION_RESAVE')
     expect(leaking.code).toBe(1)
+
+    await edit(app, 'config/session.js', 'resave: false', 'resave: true')
+    expect((await app.run(...check, signIn)).err).toMatch(/The app warns:.*\[MFA_WARN_SESSION_RESAVE\]/s)
   })
 
   it('can be loaded by ES modules in a workspace of a repository that is CommonJS (R01)', async () => {
