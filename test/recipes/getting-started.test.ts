@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { byCode, sendApproved } from '../kit/approved-change.js'
 import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -66,7 +67,9 @@ describe('the guide docs/getting-started.md', () => {
     await challenge(agent, 'email').type('form').expect(303)
     const [message] = await messagesIn(agent, project)
     await verify(agent, codeIn(message?.text)).type('form').expect(303)
-    const { body } = await agent.post('/mfa/enroll-app').accept('json').send({}).expect(200)
+    const enroll = () => agent.post('/mfa/enroll-app').accept('json').send({})
+    const newestCode = async () => codeIn((await messagesIn(agent, project))[0]?.text)
+    const { body } = await sendApproved(agent, enroll, byCode(agent, newestCode))
     const totp = new TOTP({ secret: body.secret })
     const first = totp.generate({ timestamp: Date.now() - 30_000 })
     await agent.post('/mfa/enroll-app/confirm').accept('json').send({ code: first }).expect(200)

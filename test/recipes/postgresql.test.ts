@@ -3,6 +3,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { totpCode } from '../../src/testing/service.js'
+import { byCode, sendApproved } from '../kit/approved-change.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
@@ -42,7 +43,9 @@ describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
     const code = await service.newestCode('bob@example.com')
     await verify(browser, code).type('form').expect(303)
 
-    const { body } = await browser.post('/mfa/enroll-app').set('Accept', 'application/json').send({})
+    const enroll = () => browser.post('/mfa/enroll-app').set('Accept', 'application/json').send({})
+    const approve = byCode(browser, () => service.newestCode('bob@example.com'))
+    const { body } = await sendApproved(browser, enroll, approve)
     const confirmed = browser.post('/mfa/enroll-app/confirm').set('Accept', 'application/json')
     await confirmed.send({ code: totpCode(body.secret) }).expect(200)
     await first.stop()
