@@ -66,6 +66,23 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     expect(done).toMatchObject([{ approval: { binding: 'shown', method: 'email' } }])
   })
 
+  it('is a backup code of a user who has no other factor than the text message (R146)', async () => {
+    const kit = mfaTestKit()
+    onTestFinished(kit.reset)
+    const { app, done } = payments({ bind: ['amount', 'to'] }, { options: { service: kit.service } })
+    const agent = jsonAgent(app)
+    await login(agent, 'bob')
+    await signInWithMfa(agent, { kit })
+    await agent.post('/mfa/backup').send({}).expect(200)
+
+    const unfit = { amount: '5', to: '123 '.repeat(49).trim() }
+    const asked = await agent.post('/pay').send(unfit).expect(401)
+    expect(asked.body).toMatchObject({ code: 'step_up_required', factors: [], backup: true })
+    await signInWithMfa(agent, { kit, factor: 'backup', approval: asked.body.approval.id })
+    await agent.post('/pay').send(unfit).expect(200)
+    expect(done).toMatchObject([{ approval: { binding: 'entered' } }])
+  })
+
   it('is none if only text messages are accepted, which names the field, on a page, too (R146)', async () => {
     const { agent } = await alice({ bind: ['amount', 'to'], methods: ['sms'] })
     const pay = () => agent.post('/pay').send({ amount: '5', to: '123 '.repeat(49).trim() })

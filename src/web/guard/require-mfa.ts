@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { bindingOf, canName, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
-import { acceptedFactors } from '../../flows/known-factors.js'
+import { acceptedFactors, hasBackupCodes } from '../../flows/known-factors.js'
 import { isOver, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { bindsAtLeast } from '../../protocol/details.js'
@@ -133,16 +133,24 @@ function refuseActing({ req, deps }: EnteredRequest, res: Response): void {
   sendProblem(res, { code: 'acting' })
 }
 
+/** What a rule accepts of a user. */
+interface Choice {
+  readonly accepted: readonly Factor[]
+  /** Those of them whose message can say what is approved. */
+  readonly factors: readonly Factor[]
+  readonly backup: boolean
+}
+
 /** What is missing: the user has no accepted factor yet, cannot use it now, or must show it. */
 function problemFor(
   { deps, state, user }: RequestContext,
   rule: Rule,
-  { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
+  { accepted, factors, backup }: Choice,
 ): Problem {
   const { settings } = deps
   const { path } = settings.urls
   const isPending = state.stage === 'pending'
-  if (factors.length === 0 && user.withheld.length === 0) {
+  if (accepted.length === 0 && user.withheld.length === 0) {
     // An app is no use where only a key is accepted.
     const page = (rule.accepts('app') && settings.apps) || !deps.keys.areOffered ? '/enroll-app' : '/keys'
     return { code: 'enrollment_required', next: `${path}${page}` }
@@ -224,7 +232,8 @@ async function requireFactor(
   )
   if (shown && factors.length === 0 && accepted.factors.length > 0) {
     diagnostics.warn('MFA_WARN_DETAILS_TOO_LONG')
-    return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
+    const canUseBackup = backup && (await hasBackupCodes(deps, user))
+    if (!canUseBackup) return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
   }
   const target = stepUpTarget(login, state.record, rule)
   const html = wantsHtml(req)
@@ -239,7 +248,7 @@ async function requireFactor(
         factors: [],
         backup: false,
       }
-    : problemFor(context, rule, { factors, backup })
+    : problemFor(context, rule, { accepted: accepted.factors, factors, backup })
   const toApprove = problem.code === 'step_up_required' ? shown : undefined
   const approval = await askedApproval(context, toApprove)
   if (typeof approval === 'number') {
