@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresMissing } from '../../service/test/postgres.js'
 import { addKey, signInWithKey, softwareAuthenticator } from '../../src/testing/index.js'
+import { totpCode } from '../../src/testing/service.js'
 import { hasMovableClock } from '../journeys/kit/clock.js'
-import { approveChange, byCode } from '../kit/approved-change.js'
+import { approveChange, byCode, sendApproved } from '../kit/approved-change.js'
 import { HOUR, MINUTE, SECOND } from '../kit/clock.js'
 import type { RunningProcess } from '../kit/process.js'
 import { redisMissing } from '../kit/redis.js'
@@ -164,6 +166,34 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await typePassword(late.one, user)
       await showAppCode(deployment, late.one, secret)
       await expectInside(late.other, user)
+    })
+
+    it('does not keep an app that it confirms in one process while the other resets the account (R07, R94)', async () => {
+      for (const ms of [0, 10, 50]) {
+        const user = await register(deployment, (one) => [byEmail(one)])
+        const attacker = deployment.browser()
+        await typePassword(attacker.one, user)
+        await showSentCode(deployment, attacker.one, user, 'email')
+        const enroll = () => attacker.one.post('/mfa/enroll-app').send({})
+        const approve = byCode(attacker.one, () => deployment.mail.code(user.email))
+        const { secret } = (await sendApproved(attacker.one, enroll, approve)).body
+        const code = totpCode(secret, deployment.clock.now())
+        const confirming = attacker.one.post('/mfa/enroll-app/confirm').send({ code }).then()
+        await wait(ms)
+        const owner = deployment.browser()
+        const reset = await owner.other.post(`/desk/reset/${user.id}`).expect(200)
+        await confirming
+        await expectOutside(attacker.other)
+
+        await typePassword(owner.other, user)
+        await verify(owner.other, reset.body.code, { factor: 'bypass' }).expect(200)
+        const own = await enrollApp(deployment, owner.other)
+        const late = deployment.browser()
+        await typePassword(late.one, user)
+        await verify(late.one, await nextAppCode(deployment, secret), { factor: 'app' }).expect(401)
+        await showAppCode(deployment, late.one, own)
+        await expectInside(late.other, user)
+      }
     })
 
     it('cannot change the phone number on a route of the app with the phone of a user who has a passkey (R136)', async () => {

