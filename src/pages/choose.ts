@@ -131,7 +131,7 @@ export function troubleSection(view: ViewOf<'code'>, context: PageContext): Html
   const backup = view.backup && kind !== 'backup'
   const mayHaveBackup = view.mayHaveBackup === true && kind !== 'backup'
   const hasOthers = view.others.length > 0 || backup || mayHaveBackup
-  const choice = { factors: view.others, backup, mayHaveBackup, current: view.factor }
+  const choice = { factors: view.others, backup, mayHaveBackup }
   // Without a usable code, the section is open and does not ask the user to wait.
   const isUnusable = view.exhausted || view.challenge?.delivery === 'refused'
   const isDelivered = kind !== 'app' && kind !== 'backup'

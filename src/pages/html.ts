@@ -46,6 +46,11 @@ function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '') : text
 }
 
+/** Markup without its tags, for places that show only text. Values are escaped, so every `<` begins a tag. */
+export function withoutTags({ markup }: Html): Html {
+  return new Html(markup.replaceAll(/<[^>]*>/g, ''))
+}
+
 /** A URL that is safe in a link: a path of this site, or http(s). Anything else becomes `/`. */
 export function safeLink(url: string): string {
   // Browsers treat a backslash as a slash and ignore tabs and line breaks in a URL.

@@ -89,13 +89,13 @@ ${otherWays(view, context)}`,
 /** The other factors, folded up beside the button. */
 function otherWays(view: ViewOf<'key'>, context: PageContext): Html | undefined {
   const { frame, words } = context
-  const { factor, others, backup, mayHaveBackup = false } = view
+  const { others, backup, mayHaveBackup = false } = view
   const hasOthers = others.length > 0 || backup || mayHaveBackup
   const recover = recoverLink(context)
   if (!hasOthers && !recover && frame.help === undefined) return undefined
   return html`<details class="mfa-trouble"${view.exhausted && html` open`}>
 <summary>${words.code.otherFactors}</summary>
-${hasOthers && factorList({ factors: others, backup, mayHaveBackup, current: factor }, context)}
+${hasOthers && factorList({ factors: others, backup, mayHaveBackup }, context)}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${frame.purpose !== 'manage' && others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
 ${recover}

@@ -5,7 +5,7 @@ import type { Strength } from '../protocol/factor.js'
 import { languageKey, memoized } from '../protocol/language.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import { countdown } from './delivery-line.js'
-import { type Html, html, type Renderable, safeLink } from './html.js'
+import { type Html, html, type Renderable, safeLink, withoutTags } from './html.js'
 import { icons } from './icons.js'
 import { keyFaultText } from './key-failure.js'
 import { type Page, type PageContext, startPath } from './page.js'
@@ -41,7 +41,7 @@ export function layout(page: Page, context: PageContext): Html {
   const { frame, text, words } = context
   const isError = page.error === true || frame.message?.tone === 'error'
   const title = fill(isError ? words.documentTitleError : words.documentTitle, {
-    page: page.title,
+    page: withoutTags(page.title),
     app: frame.appName,
   })
   return html`<!doctype html>
@@ -52,7 +52,7 @@ export function layout(page: Page, context: PageContext): Html {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+${frame.logo !== undefined && html`<link rel="icon" href="${safeLink(frame.logo)}">`}
 <link rel="stylesheet" href="${frame.base}/assets/mfa.css?v=${assets['mfa.css'].version}">
 ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${safeLink(frame.stylesheet)}">`}
 <script type="module" src="${frame.base}/assets/mfa.js?v=${assets['mfa.js'].version}"></script>
@@ -119,8 +119,9 @@ export function errorBox(title: Html, advice: Html): Html {
 
 /** A problem in words: what happened, what to do now, and how many attempts are left. */
 export function problemText(message: Extract<PageMessage, { tone: 'error' }>, context: PageContext) {
-  const { words, text, frame } = context
-  const { title, advice } = words.problems[message.code]
+  const { words, text, frame, asksForAppCode } = context
+  const isUsedPerhaps = asksForAppCode && message.code === 'invalid_code'
+  const { title, advice } = isUsedPerhaps ? words.code.invalidApp : words.problems[message.code]
   const values = { app: frame.appName, in: text.inTime(message.retryAfterSeconds) }
   const attemptsLeft =
     message.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, message.attemptsLeft)}`

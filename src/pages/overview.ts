@@ -15,7 +15,7 @@ export function overviewPage(view: ViewOf<'overview'>, context: PageContext): Pa
   const { listedKeys } = view
   const factors = view.factors.filter(({ method }) => !listedKeys || !isKeyMethod(method))
   const items = [
-    ...factors.map((factor) => factorItem(factor, context)),
+    ...factors.map((factor) => factorItem(factor, context, hintOf(factor.method, view.factors, context))),
     ...(listedKeys?.map((key) => keyItem(key, context)) ?? []),
   ]
   const isEmpty = items.length === 0
@@ -52,14 +52,14 @@ function codesItem(view: ViewOf<'overview'>, left: number, context: PageContext)
   return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${list}</span>${hint(text.count(words.codesLeft.left, left))}${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
 }
 
-/** A factor, with how to reach it, its last use and the links to change it, as far as the view has them. */
-export function factorItem(factor: FactorView, context: PageContext): Html {
+/** A factor, with how to reach it, a hint, its last use and the links to change it, as far as the view has them. */
+export function factorItem(factor: FactorView, context: PageContext, strength?: Renderable): Html {
   const { frame, words } = context
   const name = words.overview.method[factor.method]
   const label = labelOf(factor, context)
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${name}</span>${
     label !== undefined && hint(html`<bdi>${label}</bdi>`)
-  }${contactHint(factor)}${lastUse(factor.lastUsedAt, context)}</span>${factor.manageUrl !== undefined && manageLink(factor.manageUrl, words.overview.change, name)}${factor.canRemove === true && manageLink(`${frame.base}/enroll-app/remove`, words.devices.revoke, name)}</li>`
+  }${contactHint(factor)}${strength}${lastUse(factor.lastUsedAt, context)}</span>${factor.manageUrl !== undefined && manageLink(factor.manageUrl, words.overview.change, name)}${factor.canRemove === true && manageLink(`${frame.base}/enroll-app/remove`, words.devices.revoke, name)}</li>`
 }
 
 function keyItem(key: KeyView, context: PageContext): Html {
@@ -97,8 +97,6 @@ export interface Choice {
   readonly preferred?: string
   readonly backup: boolean
   readonly mayHaveBackup?: boolean
-  /** The factor that the user is at already, which is not in the list. */
-  readonly current?: FactorView | 'backup'
 }
 
 /** A button or link for each factor: a POST form if it sends a code, otherwise a link. */
@@ -128,7 +126,8 @@ export function challengeForm(factor: Pick<FactorView, 'id'>, button: Html, cont
 
 function factorButton(factor: FactorView, choice: Choice, context: PageContext): Html {
   const style = `mfa-choice${factor.id === choice.preferred ? ' mfa-choice-preferred' : ''}`
-  const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, choice, context)}</span>`
+  const label = labelOf(factor, context)
+  const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${label !== undefined && hint(html`<bdi>${label}</bdi>`)}</span>`
   // Nothing is sent for an app or a key, so a link is enough.
   if (!isDelivered(factor.method))
     return html`<a class="${style}" href="${verifyPath(factor.id, context)}">${inside}</a>`
@@ -140,14 +139,8 @@ function backupLink(context: PageContext): Html {
   return html`<a class="mfa-choice" href="${verifyPath('backup', context)}">${icons.backup}<span class="mfa-choice-text"><span>${choose.backup}</span>${hint(choose.backupHint)}</span></a>`
 }
 
-function hints(factor: FactorView, choice: Choice, context: PageContext): Renderable {
-  const label = labelOf(factor, context)
-  return [label !== undefined && hint(html`<bdi>${label}</bdi>`), hintOf(factor.method, choice, context)]
-}
-
 /** A hint for factors that are less secure than another one of the user (R48). */
-function hintOf(method: Method, { factors, current }: Choice, { words }: PageContext): Renderable {
-  const all = current === undefined || current === 'backup' ? factors : [...factors, current]
+function hintOf(method: Method, all: readonly FactorView[], { words }: PageContext): Renderable {
   if (!isDelivered(method)) return undefined
   if (strengthOf(method) === 'weak') return all.length > 1 && hint(words.choose.emailHint)
   return all.some((other) => other.method === 'app') && hint(words.choose.phoneHint)

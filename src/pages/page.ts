@@ -9,6 +9,8 @@ export interface PageContext {
   readonly frame: PageFrame
   readonly text: Text
   readonly words: Catalogue
+  /** The page asks for a code of an authenticator app. */
+  readonly asksForAppCode: boolean
 }
 
 /** A page without the layout. */

@@ -60,7 +60,8 @@ const PAGES: { readonly [Name in View['page']]: (view: ViewOf<Name>, context: Pa
 /** Renders a view to an HTML document, in the language that matches `frame.locales` best. */
 export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
   const text = textFor(frame.locales, languages)
-  const context: PageContext = { frame, text, words: text.words }
+  const asksForAppCode = view.page === 'code' && view.factor !== 'backup' && view.factor.method === 'app'
+  const context: PageContext = { frame, text, words: text.words, asksForAppCode }
   // TypeScript does not see that the function takes this view.
   const pageOf = PAGES[view.page] as (view: View, context: PageContext) => Page
   return layout(pageOf(view, context), context).markup

@@ -7,6 +7,14 @@ const sms = factorOf('sms')
 const backup = VIEWS['backup code']
 const inputOf = (page: string) => /<input class="mfa-code"[^>]*>/.exec(page)?.[0] ?? ''
 
+it('a refused code of an app may have been used a moment ago, which the page says, and no other page does', () => {
+  const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4 } as const
+  const text = (factor: Parameters<typeof codeView>[0]) => renderView(codeView(factor), { ...frame, message })
+  expect(text(factorOf('app'))).toContain('Wrong or already used code')
+  expect(text(sms)).toContain('Wrong code')
+  expect(text(sms)).not.toContain('already used')
+})
+
 describe('the field for a code', () => {
   it('is a single input with the attributes that browsers and keyboards need', () => {
     const page = renderView(codeView(sms), frame)

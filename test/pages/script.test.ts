@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     const page = await open(VIEWS.choose)
     await page.clock.runFor(481_000)
     expect(await page.locator('[data-mfa-live]').textContent()).toMatch(
-      /this sign‑in expires in (59|60) seconds/,
+      /This sign‑in expires in (59|60) seconds/,
     )
     await page.clock.runFor(61_000)
     await page.waitForURL(/\/mfa$/)

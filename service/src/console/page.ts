@@ -106,7 +106,6 @@ export function layout(page: Page, account: OperatorAccount | undefined): string
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${isError ? 'Error: ' : ''}${page.title} – ${CONSOLE_NAME}</title>
-<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/mfa/assets/mfa.css">
 <link rel="stylesheet" href="${STYLE.path}">
 ${scripts.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>

@@ -72,6 +72,11 @@ export const en = {
     titleFirst: 'Get your code',
     /** The code has expired or has no attempts left. */
     titleNew: 'Get a new code',
+    /** A code of an authenticator app that is not accepted: the one of a moment ago looks right. */
+    invalidApp: {
+      title: 'Wrong or already used code',
+      advice: 'Each code works once. Check it, or wait for the next one.',
+    },
     sent: {
       email: 'We emailed a verification code to {to}.',
       sms: 'We texted a verification code to {to}.',
@@ -122,7 +127,7 @@ export const en = {
   },
   /** The end of a page: how long the login is pending, and how to leave it. */
   leave: {
-    ends: 'For your security, this sign‑in expires {in}.',
+    ends: 'This sign‑in expires {in}.',
     cancel: 'Cancel and use another account',
     notNow: 'Not now',
     back: 'Back to {app}',
