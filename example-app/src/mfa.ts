@@ -78,7 +78,12 @@ export function mfaOptions(
           },
     urls: { publicUrl: config.publicUrl },
     // Vault's colors and logo on the pages of countersign.
-    pages: { stylesheet: '/mfa-theme.css', logo: '/favicon.svg', addFactorPath: '/phone' },
+    pages: {
+      stylesheet: '/mfa-theme.css',
+      logo: '/favicon.svg',
+      addFactorPath: '/phone',
+      accountName: (user) => user.username,
+    },
     languages: {
       // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
       locale: chosenLanguage,

@@ -18,6 +18,15 @@ export class PageRules<User = Express.User> {
    */
   readonly logo = sitePath('/logo.svg').optional()
   /**
+   * Returns the name by which the user knows the account, such as the email address of the sign-in. It stands beside `appName` on every
+   * page of that user, who may have several accounts. Defaults to none.
+   */
+  readonly accountName = callback<(user: User) => string | undefined>({
+    name: 'pages.accountName',
+    must: 'must be a function from a user to a name',
+    returns: ['a name or undefined', isOptionalText],
+  }).optional()
+  /**
    * Your page on which a user adds a phone number or email address, linked on the factor page. A factor's own `manageUrl`
    * leads to your page for that factor. Defaults to none.
    */

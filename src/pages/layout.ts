@@ -59,7 +59,7 @@ ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${safeLink
 ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets/mfa-keys.js?v=${assets['mfa-keys.js'].version}"></script>`}
 </head>
 <body>
-<header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
+<header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span>${frame.accountName !== undefined && html`<span class="mfa-account"><bdi>${frame.accountName}</bdi></span>`}</header>
 <main class="mfa-card">
 <h1>${page.title}</h1>
 ${frame.approval && html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>${entryList(frame.approval.lines)}</section>`}

@@ -144,6 +144,8 @@ export interface PageFrame {
   readonly locales: readonly string[]
   /** The name of the app, from the options. */
   readonly appName: string
+  /** The name of the account, if the option `pages.accountName` returns one. */
+  readonly accountName?: string
   /** Where the routers are mounted, for example `/mfa`. The forms post to paths below it. */
   readonly base: string
   /** The sign-in page of the app. */

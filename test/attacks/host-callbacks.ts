@@ -31,6 +31,7 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
     options: (call) => ({ languages: { offer: ['en', 'de'], locale: () => 'en', remember: call } }),
   },
   ofUser: { options: (call) => ({ languages: { offer: ['en', 'de'], ofUser: call } }), wish: 'de' },
+  accountName: { options: (call) => ({ pages: { accountName: call } }), wish: 'nina' },
   preferred: { options: (call) => ({ pages: { preferred: call } }), wish: 'sms' },
   render: { options: (call) => ({ pages: { render: call } }), wish: '<!doctype html>' },
   canTrust: { options: (call) => ({ trustedDevices: { store: 'memory', canTrust: call } }), wish: true },

@@ -98,6 +98,7 @@ describe('the types of the package', () => {
          trustedDevices: { store, maxAge: '30d', canTrust: ({ number }, { ip }) => number > 1 && ip !== '', fingerprint: ({ version }) => version },
          location: ({ ip }) => ip,
          pages: {
+           accountName: ({ email }) => email,
            preferred: ({ mobile }) => (mobile ? 'work' : undefined),
            render: (view, frame, standard) => (view.page === 'code' ? view.factor + frame.appName : standard(view, frame)),
            stylesheet: '/own.css', help: 'Call us.',

@@ -33,6 +33,7 @@ describe('a page with hostile values', () => {
   const dressed = {
     ...frame,
     appName: HOSTILE,
+    accountName: HOSTILE,
     homePath: 'javascript:alert(1)',
     signInPath: '//evil.example',
     help: HOSTILE,

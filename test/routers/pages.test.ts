@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { approveChange, byStandIn } from '../kit/approved-change.js'
-import { browserAgent, host } from '../kit/host.js'
+import { browserAgent, host, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 const signedIn = async (bed: ReturnType<typeof host>, name: string) => {
@@ -28,6 +28,14 @@ describe('the pages of a host', () => {
     await agent.post('/logout')
     await login(agent, 'alice').type('form')
     expect(order((await agent.get('/mfa')).text)[0]).toBe('email')
+  })
+
+  it('name the account beside the app, where the host knows a name', async () => {
+    const accountName = ({ email }: TestUser) => email
+    const named = await signedIn(host({ options: { pages: { accountName } } }), 'alice')
+    expect((await named.get('/mfa')).text).toContain('<bdi>alice@example.com</bdi></span></header>')
+    const unnamed = await signedIn(host({ options: { pages: { accountName: () => undefined } } }), 'alice')
+    expect((await unnamed.get('/mfa')).text).not.toContain('mfa-account')
   })
 
   it('offer first the factor that the host prefers, if it exists', async () => {

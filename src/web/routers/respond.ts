@@ -76,7 +76,12 @@ function frameOf(
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.login.pendingLifetimeMs }),
-    ...onlyGiven({ message, recoverPath, help: settings.pages.help }),
+    ...onlyGiven({
+      message,
+      recoverPath,
+      help: settings.pages.help,
+      accountName: settings.pages.accountName?.(state.user),
+    }),
   }
 }
 
