@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
 
   it('shows walt new backup codes once, to copy, print and download, and not again when he goes back', async () => {
     for (const [index, name] of (['phone-dark', 'desktop-light'] as const).entries()) {
-      clock.ahead((index + 2) * 11 * 60)
+      clock.ahead((index + 2) * 60 * 60)
       const { page, context } = await newUser(browser, LOOKS[name])
       await passwordStep(page, url, 'walt', '/account')
       await page.getByRole('button', { name: /WhatsApp/ }).click()
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
       expect(new URL(page.url()).pathname).toBe('/mfa')
       expect(await page.getByRole('main').textContent()).toContain('Show new backup codes')
       await snap(page, `walt-backup-approval-${name}`)
-      clock.ahead((index + 2) * 11 * 60 + 30)
+      clock.ahead((index + 2) * 60 * 60 + 30)
       await page.getByRole('button', { name: /WhatsApp/ }).click()
       await page.waitForURL(/\/mfa\/verify/)
       await typeCode(page, await newestCode(url, WALT, 'whatsapp'))
