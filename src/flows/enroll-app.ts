@@ -30,9 +30,11 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
   )
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { qr, uri, secret } = answer
+  const enrollment = { id: randomUUID(), startedAt: Date.now() }
+  await deps.lastEnrollments.remember(user.userId, enrollment.id)
   return {
     outcome: 'prepared',
-    enrollment: { id: randomUUID(), startedAt: Date.now() },
+    enrollment,
     qr,
     ...onlyGiven({ uri, secret }),
   }
@@ -58,6 +60,7 @@ export async function confirmApp(
   const signsIn = purposeOf(record) === 'sign-in'
   const code = canonicalCode(typed)
   if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
+  if (await deps.lastEnrollments.isAnother(user.userId, id)) return refuse({ code: 'enrollment_replaced' })
   const request = {
     method: 'app',
     contact,

@@ -10,6 +10,7 @@ type PlainCode =
   | 'enrollment_required'
   | 'factors_withheld'
   | 'enrollment_not_allowed'
+  | 'enrollment_replaced'
   | 'stronger_factor_unavailable'
   | 'acting'
   | 'approval_ended'

@@ -63,7 +63,7 @@ export const WARNINGS = {
   MFA_WARN_NO_REFERRER:
     'A form came with the header "Origin: null", so it counts as one of another site. Over plain http, browsers send that for pages with "Referrer-Policy: no-referrer", which helmet() sets. Use helmet({ referrerPolicy: { policy: "same-origin" } }), or https.',
   MFA_WARN_RETURN_TOO_LONG:
-    'The address of a page has more than 4,096 characters, so users whom it asks for a factor are led to login.homePath afterwards. Send such a request by POST, or by a reference (OAuth: request_uri or PAR).',
+    'The address of a page has more than 4,096 characters, so users whom it asks for a factor do not return to it, and a page says so. Send such a request by POST, or by a reference (OAuth: request_uri or PAR).',
   MFA_WARN_EVIDENCE:
     'login.evidence returned something that cannot count, so users are asked for a second factor. Return { issuer, amr, acr, authTime } from verified claims, with auth_time in seconds, and list the issuer in login.issuers.',
   MFA_WARN_DIALECT:

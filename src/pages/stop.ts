@@ -11,7 +11,8 @@ export function stopPage(view: ViewOf<'stop'>, context: PageContext): Page {
   const { message } = view
   if (message.tone === 'success') {
     const title = html`${context.words.success[message.code]}`
-    return { title, leadsHome: true, main: html`${nextStepLink(view, context)}` }
+    const lead = view.isPageLost === true && html`<p class="mfa-lead">${context.words.pageLost}</p>`
+    return { title, leadsHome: true, main: html`${lead}${nextStepLink(view, context)}` }
   }
   const { title, advice } = problemText(message, context)
   const { unavailable } = context.words

@@ -367,6 +367,8 @@ export type View =
       readonly next?: 'sign-in' | 'retry' | 'home' | 'own-account'
       /** Whether the service failed where no code was typed. Defaults to false. */
       readonly unasked?: boolean
+      /** Whether the address of the page before the sign-in was too long to be kept. Defaults to false. */
+      readonly isPageLost?: boolean
     }
 
 /** One of these pages. */

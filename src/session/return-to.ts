@@ -18,6 +18,12 @@ export function isTooLong(address: string): boolean {
   return address.length > 4_096
 }
 
+/** An address to return to, if it is safe; for one that is too long, the page that says so. */
+export function returnTarget(address: unknown, { urls }: Pick<Settings, 'urls'>): string | undefined {
+  const isLost = typeof address === 'string' && address.startsWith('/') && isTooLong(address)
+  return isLost ? `${urls.path}/verify?page-lost` : safeReturnTo(address)
+}
+
 /** The address of a request as the browser requested it, including the prefix that a proxy removed. */
 export function requestedUrl({ originalUrl }: Request, { urls }: Pick<Settings, 'urls'>): string {
   return urls.pathPrefix + originalUrl

@@ -32,7 +32,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
   const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recoveries.cancel(userId, 'strong_factor')
-  const returnTo = earlier?.returnTo ?? rememberedTarget(req)
+  const returnTo = earlier?.returnTo ?? rememberedTarget(req, deps.settings)
   const stored: MfaRecord = {
     ...record,
     ...(await challengeOf(req, earlier, record)),

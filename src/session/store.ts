@@ -2,10 +2,11 @@ import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import { ignore } from '../no-op.js'
+import type { Settings } from '../options/settings.js'
 import { isAdmitted, otherRecords, storedIn, withRecord } from './product.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord } from './record-text.js'
-import { safeReturnTo } from './return-to.js'
+import { returnTarget, safeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
 import type { ActiveState, RequestState, SessionRequest } from './state.js'
 import {
@@ -251,9 +252,10 @@ export function hideNewSession(req: Request): void {
   if (!isBrowsersSession(req)) hideSession(req)
 }
 
-/** The return address that the host or a guard remembered, if it is a path on this site. */
-export function rememberedTarget(req: Request): string | undefined {
-  return safeReturnTo(sessionOf(req).returnTo)
+/** The return address that the host or a guard remembered, if it is a path on this site; with `settings`, as `returnTarget`. */
+export function rememberedTarget(req: Request, settings?: Pick<Settings, 'urls'>): string | undefined {
+  const { returnTo } = sessionOf(req)
+  return settings ? returnTarget(returnTo, settings) : safeReturnTo(returnTo)
 }
 
 /** Remembers a return address for a signed-out user in `req.session.returnTo`, as connect-ensure-login does. */

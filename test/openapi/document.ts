@@ -292,6 +292,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'invalid_code',
         'malformed_code',
         'no_challenge',
+        'enrollment_replaced',
         'challenge_exhausted',
         'locked',
         'service_misconfigured',

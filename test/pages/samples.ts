@@ -258,6 +258,12 @@ export const VIEWS = {
   locked: { page: 'stop', message: problem('locked', 7000), next: 'retry' },
   'locked without end': { page: 'stop', message: problem('locked'), next: 'home' },
   'signed in': { page: 'stop', message: { tone: 'success', code: 'signed_in' }, next: 'home' },
+  'page is lost': {
+    page: 'stop',
+    message: { tone: 'success', code: 'signed_in' },
+    next: 'home',
+    isPageLost: true,
+  },
   acting: { page: 'stop', message: problem('acting'), next: 'own-account' },
   'not available': {
     page: 'stop',

@@ -448,6 +448,8 @@ export const en = {
   },
   /** Replaces the countdown of a stop page when it ends. */
   stopReady: 'You can try again now.',
+  /** The user is signed in, and the address of the page before the sign-in was too long. */
+  pageLost: 'The address of the page that you wanted is too long to be kept. Please open that page again.',
   /** The app code was valid some time ago. */
   clockSlow:
     'This code is from about {time} ago, so the clock of your phone seems to be wrong. Set it to automatic.',
@@ -494,6 +496,11 @@ export const en = {
       title: 'You can’t set this up here',
       advice:
         'This sign-in did not confirm that it’s you, so you can’t add your first sign-in option. Sign out, and sign in to {app} in another way, or contact {app} for help.',
+    },
+    enrollment_replaced: {
+      title: 'This QR code was replaced',
+      advice:
+        'A newer one was shown in another browser, and only that one works. Delete this account from your app. Then continue in the other browser, or start over here.',
     },
     stronger_factor_unavailable: {
       title: 'You need a passkey or a security key',

@@ -144,37 +144,41 @@ export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
   }
 }
 
-/** Which user enrolled an app under a contact, so that no other user's app replaces it (R98). */
-export interface AppOwners {
-  /** Whether another user enrolled an app under the contact. */
-  isAnother(contact: Contact, userId: string): Promise<boolean>
-  /** Remembers who enrolled an app under the contact. */
-  remember(contact: Contact, userId: string): Promise<void>
-  /** Forgets who enrolled an app under the contact. */
-  forget(contact: Contact): Promise<void>
+/** Remembers in `store` which user enrolled an app under a contact, so that no other user's app replaces it (R98). */
+export function appOwnersIn(store: StepStore) {
+  const owners = lastIdsIn(store, 'app-owner', BINDING_WINDOW_MS)
+  const account = (contact: Contact) => digestOf(canonicalUser(contact))
+  return {
+    /** Whether another user enrolled an app under the contact. */
+    isAnother: (contact: Contact, userId: string) => owners.isAnother(account(contact), userId),
+    remember: (contact: Contact, userId: string) => owners.remember(account(contact), userId),
+    forget: (contact: Contact) => owners.forget(account(contact)),
+  }
 }
 
-const OWNER = 'app-owner'
+/** Remembers the last enrollment of an app that a user began, in whichever session: the service keeps one pending secret only. */
+export function lastEnrollmentsIn(store: StepStore) {
+  return lastIdsIn(store, 'app-enrollment', DAY_MS)
+}
 
-/** Remembers the owners in `store`, by digests. */
-export function appOwnersIn(store: StepStore): AppOwners {
-  const account = (contact: Contact) => digestOf(canonicalUser(contact))
-  const own = async (contact: Contact, set: number) => {
-    const changes = [{ counter: OWNER, set, livesMs: [BINDING_WINDOW_MS] }]
-    await store.run(account(contact), [{ login: OWNER, changes }])
+/** The last id of an account. */
+function lastIdsIn(store: StepStore, name: string, lifeMs: number) {
+  const put = async (account: string, set: number) => {
+    await store.run(account, [{ login: name, changes: [{ counter: name, set, livesMs: [lifeMs] }] }])
   }
   return {
-    async isAnother(contact, userId) {
-      const [, owner] = await store.read(account(contact), [OWNER])
-      const number = owner?.count(OWNER) ?? 0
-      return number > 0 && number !== numberOf(userId)
+    /** Whether it is known, and another one than `id`. */
+    async isAnother(account: string, id: string): Promise<boolean> {
+      const [, last] = await store.read(account, [name])
+      const number = last?.count(name) ?? 0
+      return number > 0 && number !== numberOf(id)
     },
-    remember: (contact, userId) => own(contact, numberOf(userId)),
-    forget: (contact) => own(contact, 0),
+    remember: (account: string, id: string) => put(account, numberOf(id)),
+    forget: (account: string) => put(account, 0),
   }
 }
 
-/** A counter holds a number only: 28 bits of the user's digest, never 0. */
-function numberOf(userId: string): number {
-  return (Buffer.from(digestOf(userId), 'base64url').readUInt32BE() >>> 4) + 1
+/** A counter holds a number only: 28 bits of the digest of an id, never 0. */
+function numberOf(id: string): number {
+  return (Buffer.from(digestOf(id), 'base64url').readUInt32BE() >>> 4) + 1
 }

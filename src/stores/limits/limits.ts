@@ -1,7 +1,7 @@
 import type { Settings } from '../../options/settings.js'
 import { approvalRequestsIn } from './approval-requests.js'
 import { approvalsIn, attemptsIn } from './attempts.js'
-import { appOwnersIn, messageBudgetIn, sentBackupCodesIn } from './budgets.js'
+import { appOwnersIn, lastEnrollmentsIn, messageBudgetIn, sentBackupCodesIn } from './budgets.js'
 import { factorChangesIn } from './factor-changes.js'
 import { openSteps } from './step-store.js'
 
@@ -18,6 +18,7 @@ export function openLimits(settings: Settings) {
     messageBudget: messageBudgetIn(store, settings),
     sentBackupCodes: sentBackupCodesIn(store),
     appOwners: appOwnersIn(store),
+    lastEnrollments: lastEnrollmentsIn(store),
     factorChanges: factorChangesIn(store),
   }
 }

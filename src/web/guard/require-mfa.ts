@@ -10,7 +10,7 @@ import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import { type InterruptedRequest, type MfaRecord, without } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
-import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
+import { requestedUrl, returnTarget, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
 import { askedApproval } from '../actions/approval.js'
@@ -302,7 +302,7 @@ async function forgetInterrupted(
 /** The return address: the requested page, or for a POST the page with the form. */
 function targetOf(req: Request, settings: Settings): string {
   const { homePath } = settings.login
-  if (req.method === 'GET') return safeReturnTo(requestedUrl(req, settings)) ?? homePath
+  if (req.method === 'GET') return returnTarget(requestedUrl(req, settings), settings) ?? homePath
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)

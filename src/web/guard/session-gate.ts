@@ -3,7 +3,7 @@ import type { Settings } from '../../options/settings.js'
 import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
-import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
+import { requestedUrl, returnTarget } from '../../session/return-to.js'
 import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
 import { hideSession, keepEnded, storeIfCurrent } from '../../session/store.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
@@ -104,7 +104,7 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
   setSecurityHeaders(res)
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
-    const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.login.homePath
+    const returnTo = returnTarget(requestedUrl(req, settings), settings) ?? settings.login.homePath
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.urls.path)

@@ -23,6 +23,10 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
     403,
     'The policy let this session pass without a second factor, so it cannot set up the first one; or it is not offered a passkey.',
   ],
+  enrollment_replaced: [
+    409,
+    'The setup of an app began anew in another session, whose QR code is the valid one.',
+  ],
   stronger_factor_unavailable: [
     403,
     'The login requires a stronger factor, such as a key, and none can be set up here.',

@@ -99,6 +99,12 @@ export async function isExhausted(
   return limits?.attemptsLeft(challenge) === 0
 }
 
+/** Whether another session shows a newer QR code than that of an enrollment; false while the store fails. */
+export async function isReplaced({ deps, user }: RouteContext, enrollment: string): Promise<boolean> {
+  const { lastEnrollments } = deps
+  return (await unlessStoreFails(deps, () => lastEnrollments.isAnother(user.userId, enrollment))) ?? false
+}
+
 /** A page is shown without what the store knows. A code is refused in any case while the store fails. */
 async function unlessStoreFails<Result>(
   { settings }: RouteContext['deps'],

@@ -10,8 +10,10 @@ import {
   type Prepared,
   prepareApp,
 } from '../../flows/enroll-app.js'
+import { factorChange } from '../../flows/freshness.js'
 import { removeEndedFactor } from '../../flows/keys.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
+import { qrImage } from '../../pages/qr-code.js'
 import type { ViewOf } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
@@ -33,7 +35,7 @@ import type { enrolledAnswer, preparedAnswer } from '../http/answers.js'
 import { confirmBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
-import { isExhausted, type RouteContext } from './context.js'
+import { isExhausted, isReplaced, type RouteContext } from './context.js'
 import {
   changeApproved,
   confirmationRefusal,
@@ -98,16 +100,24 @@ async function showConfirm(context: RouteContext): Promise<void> {
   if (await showLock(context)) return
   if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
   if (await isExhausted(context, enrollment.id)) return showPage(context, startView(context, 'exhausted'))
+  if (await isReplaced(context, enrollment.id)) {
+    return showPage(context, startView(context), { tone: 'error', code: 'enrollment_replaced' })
+  }
   const shown = openEnrollment(req, enrollment.sealed, { id: enrollment.id, settings: deps.settings })
   showPage(context, { page: 'enroll', ...shown }, keptRefusal(context))
 }
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
-  const refusal = await startRefusal(context, true)
+  const { html, user } = context
+  const shown = await shownAlready(context)
+  const approvedBefore = shown?.enrollment.approvedBy
+  // Its page shows it for the same approval when it is loaded again, too.
+  const isApproved = html && approvedBefore !== undefined && factorChange(user).accepts(approvedBefore)
+  const refusal = isApproved ? await confirmRefusal(context) : await startRefusal(context, true)
   if (refusal) return refuse(refusal)
+  if (shown && isApproved) return shown
   return changeApproved(context, 'app', async (approvedBy) => {
-    const shown = approvedBy ? undefined : await shownAlready(context)
-    if (shown) return shown
+    if (shown && !approvedBy) return shown
     await checkAppIsOwn(context)
     const prepared = await prepareApp(context.deps, context.user, appContact(context))
     if (prepared.outcome === 'refused' || !approvedBy) return prepared
@@ -128,14 +138,19 @@ function confirmRefusal(context: RouteContext) {
   )
 }
 
-/** What this browser was shown in this session, so that a second press leaves the first QR code valid. A wrong code ends it. */
+/** What this browser was shown in this session, so that a second press leaves the first QR code valid. */
 async function shownAlready(context: RouteContext): Promise<Prepared | undefined> {
-  const { req, deps, html, state } = context
-  const { enrollment, refused } = state.record
-  if (!html || !enrollment || refused || isExpired(enrollment)) return undefined
-  const shown = openEnrollment(req, enrollment.sealed, { id: enrollment.id, settings: deps.settings })
-  if (!(shown.uri ?? shown.qr) || (await isExhausted(context, enrollment.id))) return undefined
-  return { outcome: 'prepared', enrollment, qr: '', ...shown }
+  const { req, deps, state } = context
+  const { enrollment } = state.record
+  if (!enrollment || isExpired(enrollment)) return undefined
+  const { qr, ...shown } = openEnrollment(req, enrollment.sealed, {
+    id: enrollment.id,
+    settings: deps.settings,
+  })
+  const image = qrImage(shown.uri, qr)
+  if (!image || (await isExhausted(context, enrollment.id))) return undefined
+  if (await isReplaced(context, enrollment.id)) return undefined
+  return { outcome: 'prepared', enrollment, qr: image.src, ...shown }
 }
 
 async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
@@ -145,13 +160,10 @@ async function respondPrepared(context: RouteContext, outcome: Prepared | Refuse
   const { settings } = deps
   const { refused: _answered, ...record } = state.record
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
-  if (!html) {
-    await storeRecord(req, { ...record, enrollment })
-    return void res.json(shown satisfies z.output<typeof preparedAnswer>)
-  }
   const seal = { id: enrollment.id, settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
   const sealed = sealEnrollment({ req, res }, shown, seal)
   await storeRecord(req, { ...record, enrollment: { ...enrollment, sealed } })
+  if (!html) return void res.json(shown satisfies z.output<typeof preparedAnswer>)
   res.redirect(303, `${settings.urls.path}/enroll-app/confirm`)
 }
 
@@ -177,9 +189,9 @@ async function confirm(context: RouteContext): Promise<void> {
   if (outcome.outcome === 'refused') {
     return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
   }
-  if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
   const { settings } = deps
   forgetEnrollment(res, settings)
+  if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
   res.redirect(303, `${settings.urls.path}/enroll-app/done`)
 }
 

@@ -118,7 +118,8 @@ export function asksRecovery({ deps, state: { record } }: Pick<RouteContext, 'de
 
 /** Says that the user is signed in, and goes on. */
 export function showSignedIn(context: RouteContext): void {
-  showPage(context, { page: 'stop', message: { tone: 'success', code: 'signed_in' }, next: 'home' })
+  const message = { tone: 'success', code: 'signed_in' } as const
+  showPage(context, { page: 'stop', message, next: 'home', isPageLost: 'page-lost' in context.req.query })
 }
 
 /** The page on which the user chooses a factor. */
