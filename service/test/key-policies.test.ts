@@ -10,7 +10,11 @@ import {
 import { softwareAuthenticator } from '../../src/testing/software-authenticator.js'
 import { everyCase } from '../../test/kit/every-case.js'
 import type { KeyPolicy } from '../src/accounts/application.js'
-import { DEFAULT_KEY_POLICY, keyPolicyOption } from '../src/accounts/applications/key-settings.js'
+import {
+  DEFAULT_KEY_POLICY,
+  keyPolicyOption,
+  relyingPartyOption,
+} from '../src/accounts/applications/key-settings.js'
 import { TEST_KEY } from '../src/flows/test-mode/test-key.js'
 import { parseSettings } from '../src/operator/list-applications.js'
 import { manufacturer } from './attested-authenticator.js'
@@ -120,6 +124,34 @@ describe('the policy for keys', () => {
       invalid('top_origin'),
     )
     expect(await authenticate(device, from({ crossOrigin: true }))).toEqual(invalid('top_origin'))
+  })
+
+  test('takes the origins of apps for Android, and tells one app from another (R107)', async () => {
+    const hash = 'bP7V9_HO4FPHc9aBqmokgPsT_CayrPx7Y2MO_lvS3ck'
+    const apps = [`android:apk-key-hash:${hash}`, `android:apk-key-hash-sha256:${hash}`]
+    const { origins } = relyingPartyOption.parse({ id: 'example.com', origins: apps })
+    expect(origins).toEqual(apps)
+    await everyCase(apps, async (origin) => {
+      const relyingParty = { ...RELYING_PARTY, origins: [KEY_PAGE.origin, origin] }
+      const { register, authenticate } = vault({}, { relyingParty })
+      const device = softwareAuthenticator()
+      await register(device)
+      const from = (claimed: string) => ({ ...KEY_PAGE, changes: { clientData: { origin: claimed } } })
+      expect(await authenticate(device, from(origin))).toMatchObject({ outcome: 'valid' })
+      const other = origin.replace(hash, hash.replace('b', 'c'))
+      expect(await authenticate(device, from(other))).toEqual(invalid('origin'))
+      const sibling = apps.find((known) => known !== origin) ?? ''
+      expect(await authenticate(device, from(sibling))).toEqual(invalid('origin'))
+    })
+    for (const origin of [
+      `android:apk-key-hash:${hash}=`,
+      'android:apk-key-hash-sha256:',
+      `android:apk-key-hash-md5:${hash}`,
+      `Android:apk-key-hash:${hash}`,
+      'ios:bundle-id:com.example.shop',
+    ]) {
+      expect(relyingPartyOption.safeParse({ id: 'example.com', origins: [origin] }).success).toBe(false)
+    }
   })
 
   test('refuses a key whose backup eligibility changed, and notifies the user when it becomes synced (R107)', async () => {
