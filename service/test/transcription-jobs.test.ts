@@ -189,6 +189,21 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
       { type: 'transcription.failed', data: { job: { id: failed, problem: 'address_refused' } } },
     ])
     expect(await transcriptionJob('tj_unknown')).toBeUndefined()
+
+    const film = join(folder.path, 'film.mp4')
+    await ffmpeg('-f', 'lavfi', '-i', 'color=size=16x16:duration=1:r=5', film)
+    const silent = await createTranscriptionJob({ file: film })
+    const { id: second } = silent.outcome === 'created' ? silent.job : { id: '' }
+    await expect.poll(async () => (await transcriptionJob(second))?.state).toBe('failed')
+    expect(await transcriptionJob(second)).toMatchObject({
+      failure: 'unsupported_media',
+      failureDetail: 'The file contains no sound.',
+    })
+    const [last] = await bench.store.query(
+      'SELECT data FROM event_delivery WHERE application = $1 ORDER BY created_at DESC, id DESC LIMIT 1',
+      [service.application],
+    )
+    expect(last).toEqual({ data: { job: { id: second, problem: 'unsupported_media' } } })
   })
 
   test('that cannot be used is refused before it is created', async () => {

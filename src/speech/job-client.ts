@@ -1,6 +1,7 @@
 import { DEFAULT_WAIT_SECONDS, problemCode, refusalIn } from '../client/refusals.js'
 import { invalidResponse, validFields } from '../client/response-validation.js'
 import type { Answer, Transport } from '../client/transport.js'
+import { onlyGiven } from '../shape.js'
 import { JOBS_PATH, transcriptionJobAnswer } from './jobs-wire.js'
 import { callTimeoutMs, sendRecording } from './send-recording.js'
 import { maxBytesOf, transcribedFrom, transcriptIn } from './transcript.js'
@@ -74,6 +75,6 @@ function jobIn(answer: Answer): TranscriptionJob {
     createdAt: Date.parse(created_at),
     expiresAt: Date.parse(expires_at),
     ...(result && { transcript: transcribedFrom(result) }),
-    ...(problem && { failure: problem.code }),
+    ...(problem && { failure: problem.code, ...onlyGiven({ failureDetail: problem.detail }) }),
   }
 }

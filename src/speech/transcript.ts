@@ -119,6 +119,10 @@ function refusedIn(answer: Answer): TranscribeAnswer {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
     return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
   }
+  if (reason === 'fetch_failed' || reason === 'unsupported_media') {
+    const { detail } = problemDetail.safeParse(jsonIn(answer.body)).data ?? {}
+    return { outcome: 'refused', refusal: { reason, ...onlyGiven({ detail }) } }
+  }
   if (reason) return { outcome: 'refused', refusal: { reason } }
   if (ENGINE_FAILURES.includes(code)) {
     throw new ServiceError(
@@ -130,6 +134,8 @@ function refusedIn(answer: Answer): TranscribeAnswer {
   refusalIn(answer)
   throw invalidResponse(`unexpected status ${answer.status}`)
 }
+
+const problemDetail = serviceProblem.pick({ detail: true })
 
 function isReason(code: string): code is Reason {
   return TRANSCRIPTION_REFUSALS.some((reason) => reason === code)

@@ -77,7 +77,7 @@ export type TranscriptionRefusal =
   | { readonly reason: 'busy'; readonly retryAfterSeconds: number }
   /** The service does not download from this URL: it, or an address to which it redirects, is not https or not public, or it redirects more than three times (R87). */
   | { readonly reason: 'address_refused' }
-  /** The file could not be downloaded, or not in time. A service in this process says which. */
+  /** The file could not be downloaded, or not in time; `detail` says why, if the service does. */
   | { readonly reason: 'fetch_failed'; readonly detail?: string }
   | { readonly reason: 'file_too_large' }
   | { readonly reason: 'recording_too_long' }
@@ -133,6 +133,8 @@ export interface TranscriptionJob {
   readonly transcript?: Transcribed
   /** Why a job `failed`: a `reason` of `TranscriptionRefusal`, or the code of another problem of the service, such as `engine_failed`. */
   readonly failure?: string
+  /** What the problem was exactly, if the service says so, such as the status of the host of the file. */
+  readonly failureDetail?: string
 }
 
 /** The response to a `TranscriptionJobRequest`. */

@@ -131,6 +131,12 @@ describe('what a service answers', () => {
         ['422 address_refused', answer(422, { code: 'address_refused' }), { reason: 'address_refused' }],
         ['422 fetch_failed', answer(422, { code: 'fetch_failed' }), { reason: 'fetch_failed' }],
         [
+          '422 with a detail',
+          answer(422, { code: 'fetch_failed', detail: 'The host responded with 403.' }),
+          { reason: 'fetch_failed', detail: 'The host responded with 403.' },
+        ],
+        ['415 with no text as its detail', answer(415, { detail: 7 }), { reason: 'unsupported_media' }],
+        [
           '422 recording_too_long',
           answer(422, { code: 'recording_too_long' }),
           { reason: 'recording_too_long' },

@@ -213,11 +213,12 @@ function refused<Refusal>(refusal: Refusal) {
   return { outcome: 'refused' as const, refusal }
 }
 
-function publicJob({ recognized, problem, ...job }: Job): TranscriptionJob {
+function publicJob({ recognized, problem, detail, ...job }: Job): TranscriptionJob {
   const transcript = recognized && answerOf(recognized)
   return {
     ...job,
     ...(transcript?.outcome === 'transcribed' && { transcript }),
     ...(problem !== undefined && { failure: problem }),
+    ...(detail !== undefined && { failureDetail: detail }),
   }
 }

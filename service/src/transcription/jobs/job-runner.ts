@@ -114,8 +114,9 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
         limits: transcription.limits.jobs,
       })
       if (result.outcome === 'refused') {
-        if (result.refusal.reason !== 'busy') return await fail(job, result.refusal.reason)
-        return await requeue(job, result.refusal.retryAfterSeconds, 'nothing')
+        const { refusal } = result
+        if (refusal.reason === 'busy') return await requeue(job, refusal.retryAfterSeconds, 'nothing')
+        return await fail(job, refusal.reason, 'detail' in refusal ? refusal.detail : undefined)
       }
       const encrypted = encrypt(key, RESULT, Buffer.from(JSON.stringify(result)))
       await finishJob(store, holder, {
@@ -135,8 +136,8 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
     }
   }
 
-  function fail({ id }: ClaimedJob, problem: string): Promise<void> {
-    return finishJob(store, holder, { id, expiresAt: Date.now() + RESULT_KEPT_MS, problem })
+  function fail({ id }: ClaimedJob, problem: string, detail?: string): Promise<void> {
+    return finishJob(store, holder, { id, expiresAt: Date.now() + RESULT_KEPT_MS, problem, detail })
   }
 
   function requeue(

@@ -129,9 +129,11 @@ export function finishJob(
     readonly expiresAt: number
     readonly result?: Buffer
     readonly problem?: string
+    /** Why, for people. It is stored behind the code. */
+    readonly detail?: string | undefined
   },
 ): Promise<void> {
-  const { id, expiresAt, result, problem } = end
+  const { id, expiresAt, result, problem, detail } = end
   return store.transaction(async (tx) => {
     const [finished] = await tx.query<{ application: string }>(
       `UPDATE transcription_job SET state = $3, result = decode($4, 'base64'), problem = $5, expires_at = $6,
@@ -142,7 +144,7 @@ export function finishJob(
         holder,
         result ? 'done' : 'failed',
         result?.toString('base64') ?? null,
-        problem ?? null,
+        problem && detail ? `${problem} ${detail}` : (problem ?? null),
         expiresAt,
       ],
     )

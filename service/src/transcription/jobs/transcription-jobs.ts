@@ -25,6 +25,8 @@ export interface Job extends Pick<JobRow, 'state' | 'createdAt' | 'expiresAt'> {
   readonly recognized?: Recognized
   /** The problem of a job that failed. */
   readonly problem?: string
+  /** What the problem was exactly, if that is known. */
+  readonly detail?: string
 }
 
 /** What is transcribed: an address, or a file, which is copied. */
@@ -95,7 +97,10 @@ async function readJob(store: Store, keys: Keys, application: string, id: string
   if (!row) return undefined
   const { sealed, result, problem, ...stored } = row
   const job = { id, ...stored }
-  if (job.state === 'failed') return { ...job, problem: problem ?? 'internal_error' }
+  if (job.state === 'failed') {
+    const [, code = 'internal_error', detail] = /^(\S+)(?: (.+))?$/.exec(problem ?? '') ?? []
+    return { ...job, problem: code, ...(detail !== undefined && { detail }) }
+  }
   if (!result) return job
   const { key } = openRequest(keys, { application, id }, sealed)
   const recognized: Recognized = JSON.parse(

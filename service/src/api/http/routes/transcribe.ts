@@ -160,7 +160,7 @@ function tooMany(response: Response): void {
 }
 
 function jobBody(job: Job, response: Response): z.output<typeof jobWire.transcriptionJobAnswer> {
-  const { id, state, createdAt, expiresAt, recognized, problem } = job
+  const { id, state, createdAt, expiresAt, recognized, problem, detail } = job
   return {
     id,
     state,
@@ -168,7 +168,9 @@ function jobBody(job: Job, response: Response): z.output<typeof jobWire.transcri
     expires_at: new Date(expiresAt).toISOString(),
     ...(recognized && { result: { ...transcriptBody(recognized), text: textOf(recognized) } }),
     ...(problem !== undefined && {
-      problem: problemBody(isProblemCode(problem) ? problem : 'internal_error', baseUrlOf(response)),
+      problem: problemBody(isProblemCode(problem) ? problem : 'internal_error', baseUrlOf(response), {
+        detail,
+      }),
     }),
   }
 }
