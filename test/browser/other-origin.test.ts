@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
+import express from 'express'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MfaOptions } from '../../src/index.js'
+import { type MfaOptions, requireMfa } from '../../src/index.js'
 import { renderView } from '../../src/pages/render.js'
 import { sendPage } from '../../src/web/http/headers.js'
 import { BROWSERS } from '../kit/browsers.js'
@@ -34,6 +35,17 @@ async function serveApp(options: Partial<MfaOptions<TestUser>> = {}) {
       app.get('/authorize', (req, res) => {
         res.redirect(302, req.isAuthenticated() ? `${client}/cb?code=abc` : '/sign-in')
       })
+      app.get('/pay', (_req, res) => {
+        res.send(
+          '<!doctype html><title>Shop</title><form method="post"><button name="amount" value="7">Pay</button></form>',
+        )
+      })
+      app.post(
+        '/pay',
+        express.urlencoded({ extended: false }),
+        requireMfa({ maxAge: '5m', resume: ['amount'] }),
+        (req, res) => res.redirect(303, `${client}/paid?amount=${req.body.amount}`),
+      )
     },
   })
   const server = createServer(made.app)
@@ -61,17 +73,17 @@ describe.each(BROWSERS)('in $name, an app that leads to another origin', ({ name
     })
 
     /** A page of a user whose login is pending. */
-    async function pendingPage(user: string, scripts: boolean): Promise<Page> {
+    async function pendingPage(user: string, scripts: boolean, { url } = site): Promise<Page> {
       const context = await browser.newContext(scripts ? {} : { javaScriptEnabled: false })
       const page = await context.newPage()
-      const login = await fetch(`${site.url}/login`, {
+      const login = await fetch(`${url}/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ name: user }),
       })
       const [cookie = ''] = login.headers.getSetCookie()
       const [, key = '', value = ''] = /^([^=]+)=([^;]+)/.exec(cookie) ?? []
-      await context.addCookies([{ name: key, value, url: site.url }])
+      await context.addCookies([{ name: key, value, url }])
       return page
     }
     const SCRIPTS = name === 'Chromium' ? [true, false] : [true]
@@ -96,6 +108,24 @@ describe.each(BROWSERS)('in $name, an app that leads to another origin', ({ name
         await page.context().close()
       },
     )
+
+    it.each(SCRIPTS)('leads there when an interrupted form is sent again (scripts: %s)', async (scripts) => {
+      const shop = await serveApp({ policy: () => 'skip' })
+      const page = await pendingPage('bob', scripts, shop)
+      await page.goto(`${shop.url}/pay`)
+      await page.getByRole('button').click()
+      await page.waitForURL(/\/mfa$/)
+      const send = page.locator('form[action$="/challenge"] button')
+      if (await send.count()) await send.first().click()
+      await page.locator('input[name=code]').fill(shop.standIn.newestCode())
+      const enter = page.locator('form:has(input[name=code]) button').first()
+      await enter.click({ noWaitAfter: true, timeout: 3_000 }).catch(() => {})
+      await page.waitForURL(/\/mfa\/resume$/)
+      await page.locator('form[action="/pay"] button').click({ noWaitAfter: true })
+      await page.waitForURL(`${shop.client}/paid?amount=7`)
+      await page.context().close()
+      shop.close()
+    })
 
     it.each(SCRIPTS)('leads there when the user leaves the sign-in (scripts: %s)', async (scripts) => {
       const page = await pendingPage('bob', scripts)
