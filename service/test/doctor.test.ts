@@ -202,15 +202,19 @@ describeOnBothDatabases((bench, database) => {
 
     test('warns about pending migrations, without applying them or checking anything else', async () => {
       const { store } = bench()
-      const rows = await store.query<{ name: string }>('SELECT name FROM migration ORDER BY name')
+      const rows = await store.query<{ name: string; digest: string; version: string }>(
+        'SELECT name, digest, version FROM migration ORDER BY name',
+      )
       const pending = rows.map(({ name }) => name)
       await store.query('DELETE FROM migration WHERE name = ANY ($1::text[])', [pending])
       const found = await diagnose()
       const applied = await store.query('SELECT name FROM migration ORDER BY name')
-      await store.query(
-        'INSERT INTO migration (name, applied_at) SELECT name, 1 FROM unnest($1::text[]) AS name',
-        [pending],
-      )
+      for (const { name, digest, version } of rows) {
+        await store.query(
+          'INSERT INTO migration (name, applied_at, digest, version) VALUES ($1, 1, $2, $3)',
+          [name, digest, version],
+        )
+      }
       expect(found.slice(1)).toEqual([
         `warning migrations: ${pending.join(', ')} must be applied: start the service, which applies them, or run migrate.`,
       ])

@@ -197,7 +197,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     await unmigrated.connect()
     // As a process leaves it that is ended during its first start.
     await unmigrated.query(
-      'CREATE SCHEMA mfa; CREATE TABLE mfa.migration (name text PRIMARY KEY, applied_at bigint NOT NULL)',
+      'CREATE SCHEMA mfa; CREATE TABLE mfa.migration (name text PRIMARY KEY, applied_at bigint NOT NULL, digest text, version text)',
     )
     for (const args of [
       ['app', 'list'],

@@ -1,4 +1,4 @@
-import { pendingMigrations } from '../store/migrate.js'
+import { inspectMigrations, type MigrationState } from '../store/migrate.js'
 import { StoreUnavailableError, type UnavailableReason } from '../store/outages.js'
 import { missingPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
@@ -38,24 +38,27 @@ export function readinessCheck(parts: {
   )
   return async () => {
     const found = await queryStore()
-    const pending = typeof found === 'string' ? undefined : found
     const state = typeof found === 'string' ? found : 'ok'
     const checks = {
       store: (parts.isFull() && FAILURES.full) || state,
-      migrations: !pending ? 'not known' : pending.length === 0 ? 'ok' : `${pending.length} not applied`,
+      migrations: typeof found === 'string' ? 'not known' : describeMigrations(found),
       process: parts.isStopping() ? 'shutting down' : 'ok',
     }
     return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
   }
 }
 
-/** The migrations that are missing. Throws a `StoreUnavailableError` when the store could not be used. */
-async function probe(store: Store): Promise<string[]> {
-  const [pending, missing] = await Promise.all([
-    pendingMigrations(store, { probeWrites: true }),
+function describeMigrations({ pending, fault }: MigrationState): string {
+  return fault ?? (pending.length === 0 ? 'ok' : `${pending.length} not applied`)
+}
+
+/** How the store was migrated. Throws a `StoreUnavailableError` when the store could not be used. */
+async function probe(store: Store): Promise<MigrationState> {
+  const [migrations, missing] = await Promise.all([
+    inspectMigrations(store, { probeWrites: true }),
     missingPrivileges(store),
   ])
-  if (missing.length === 0) return pending
+  if (missing.length === 0) return migrations
   throw new StoreUnavailableError('forbidden', { cause: new Error(missing.join(', ')) })
 }
 

@@ -1,4 +1,4 @@
-import { hasNoTables, pendingMigrations } from '../store/migrate.js'
+import { hasNoTables, inspectMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
@@ -94,7 +94,8 @@ async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined>
   const missing = await missingPrivileges(store)
   if (missing.length > 0)
     return { severity: 'error', subject: 'database', message: lackOfPrivileges(missing) }
-  const pending = await pendingMigrations(store)
+  const { pending, fault } = await inspectMigrations(store)
+  if (fault !== undefined) return { severity: 'error', subject, message: fault }
   if (pending.length === 0) return undefined
   return { severity: 'warning', subject, message: `${pending.join(', ')} must be applied: ${remedy}` }
 }
