@@ -9,11 +9,15 @@ import { execFileSync } from 'node:child_process'
  */
 export function sbomsOf(manifests) {
   const whole = JSON.parse(
-    execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], {
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
+    execFileSync(
+      'npm',
+      ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel', 'error'],
+      {
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    ),
   )
   const components = new Map(
     [whole.metadata.component, ...whole.components].map((one) => [one['bom-ref'], one]),
