@@ -13,6 +13,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { sbomsOf } from './sbom.mjs'
+import { differingVersions } from './versions.mjs'
 
 const OUT = 'release'
 
@@ -29,10 +30,10 @@ const plugin = readJson('package.json')
 const service = readJson('service/package.json')
 const tag = `v${plugin.version}`
 
-/** The section of the changelog about one version, without its heading; `undefined` when there is none. */
+/** The section of the changelog about one version, without its heading; `undefined` when there is none with a date. */
 function notesOf(version) {
   const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m)
-  const section = sections.find((text) => /^\[?([^\s\]]+)/.exec(text)?.[1] === version)
+  const section = sections.find((text) => /^(\S+) \(\d{4}-\d\d-\d\d\)\n/.exec(text)?.[1] === version)
   return section?.split('\n').slice(1).join('\n').trim()
 }
 
@@ -71,16 +72,13 @@ if (positionals.length > 0) {
 
 function faults() {
   const tagsHere = lines(git('tag', '--points-at', 'HEAD', '--list', 'v*'))
-  const range = service.dependencies?.[plugin.name]
+  const differing = differingVersions(plugin.version)
   return [
     [git('status', '--porcelain') !== '', 'The working tree has changes: commit or remove them.'],
+    ...differing.map((text) => [true, text]),
     [
-      service.version !== plugin.version,
-      `The versions differ: ${plugin.name} ${plugin.version}, ${service.name} ${service.version}.`,
-    ],
-    [
-      range !== `^${plugin.version}`,
-      `${service.name} depends on ${plugin.name} ${range}: expected ^${plugin.version}.`,
+      differing.length > 0,
+      `Not everything has the version of package.json: run node scripts/set-version.mjs ${plugin.version}, and commit.`,
     ],
     [
       !addressIn(plugin).startsWith('git+https://'),
@@ -92,7 +90,7 @@ function faults() {
     ],
     [
       !notesOf(plugin.version),
-      `CHANGELOG.md has nothing under "## ${plugin.version}": rename "Unreleased" and date it.`,
+      `CHANGELOG.md has nothing under "## ${plugin.version} (YYYY-MM-DD)": name the section after the version, and date it.`,
     ],
     [
       !existsSync(fixtures),
@@ -124,7 +122,9 @@ else execFileSync('bash', ['.ci/run'], { stdio: 'inherit' })
 
 rmSync(OUT, { recursive: true, force: true })
 mkdirSync(OUT)
-execFileSync('npm', ['pack', '--silent', '--pack-destination', OUT, '.', './service'], {
+// Builds both packages, which `npm pack` would do for each of them. The compiler names errors in its standard output.
+execFileSync('npm', ['run', '--silent', '--if-present', 'prepack'], { stdio: 'inherit' })
+execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', OUT, '.', './service'], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 const packages = [plugin, service]

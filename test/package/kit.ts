@@ -115,12 +115,13 @@ async function pack(workspace: Published): Promise<Buffer> {
 /**
  * Unpacks the package into `node_modules` of an empty project, beside its dependencies and the packages that the app has;
  * without a list, the app has everything that this repository has. Nothing is fetched.
+ * @param tarball - the packed package; this repository's unless given
  */
-export async function consumer(installed?: Installed): Promise<Consumer> {
+export async function consumer(installed?: Installed, tarball?: Buffer): Promise<Consumer> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-consumer-')))
   const modules = join(folder, 'node_modules')
   const own = join(modules, 'countersign')
-  await writeFile(join(folder, TARBALL), await packed('.'))
+  await writeFile(join(folder, TARBALL), tarball ?? (await packed('.')))
   await unpack(join(folder, TARBALL), own)
   await install(modules, installed ? { ...(await dependenciesOf(own)), ...installed } : await everything())
   const files = (await readdir(own, { recursive: true, withFileTypes: true }))
@@ -157,12 +158,18 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
   }
 }
 
-/** Unpacks the service beside the packed plugin, with its dependencies. Returns the path of its command. */
-export async function installService({ folder }: Pick<Consumer, 'folder'>): Promise<string> {
+/**
+ * Unpacks the service beside the packed plugin, with its dependencies. Returns the path of its command.
+ * @param tarball - the packed service; this repository's unless given
+ */
+export async function installService(
+  { folder }: Pick<Consumer, 'folder'>,
+  tarball?: Buffer,
+): Promise<string> {
   const modules = join(folder, 'node_modules')
   const own = join(modules, '@countersign/service')
   const file = join(folder, 'countersign-service.tgz')
-  await writeFile(file, await packed('./service'))
+  await writeFile(file, tarball ?? (await packed('./service')))
   await unpack(file, own)
   const dependencies = Object.keys(await dependenciesOf(own)).filter((name) => name !== 'countersign')
   const missing = dependencies.filter((name) => !existsSync(join(modules, name)))

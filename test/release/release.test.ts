@@ -136,9 +136,10 @@ describe('the release script', () => {
     expect(error.trim().split('\n')).toEqual([
       'v1.2.0 cannot be released:',
       '- The working tree has changes: commit or remove them.',
-      '- The versions differ: countersign 1.2.0, @countersign/service 1.1.0.',
-      '- @countersign/service depends on countersign ^1.1.0: expected ^1.2.0.',
-      '- CHANGELOG.md has nothing under "## 1.2.0": rename "Unreleased" and date it.',
+      '- service/package.json, version of @countersign/service: expected 1.2.0 (got 1.1.0).',
+      '- service/package.json, dependencies of @countersign/service, countersign: expected ^1.2.0 (got ^1.1.0).',
+      '- Not everything has the version of package.json: run node scripts/set-version.mjs 1.2.0, and commit.',
+      '- CHANGELOG.md has nothing under "## 1.2.0 (YYYY-MM-DD)": name the section after the version, and date it.',
     ])
   })
 
