@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { type CountersignService, createService, type LiveTranscriber } from '@countersign/service'
 import { KEY_VERBS } from 'countersign/protocol'
 import supertest from 'supertest'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { parse } from 'yaml'
 import { softwareAuthenticator } from '../../src/testing/index.js'
@@ -26,7 +26,7 @@ import { type MailServer, mailServer } from './delivery/mail-server.js'
 import { entriesOf } from './document-parts.js'
 import { API_KEY, eventually, freshEmail, SECRET } from './kit.js'
 import { startPostgres } from './postgres.js'
-import { startListening } from './processes.js'
+import { type Running, startListening } from './processes.js'
 import { ffmpeg } from './recordings.js'
 import { KEY_PAGE, RELYING_PARTY } from './software-key.js'
 
@@ -165,55 +165,45 @@ describe('the container file', () => {
   })
 })
 
-describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
-  let nginx: ChildProcess
-  let port: number
+/** Makes a certificate for the proxy, in the folder of the tests. */
+function makeCertificate(): void {
+  const certificate = [
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '1',
+  ]
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'fullchain.pem')]
+  execFileSync('openssl', ['req', ...certificate, '-subj', '/CN=mfa.example', ...files], { stdio: 'ignore' })
+}
 
-  beforeAll(async () => {
-    port = await freePort()
-    const certificate = [
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '1',
-    ]
-    const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'fullchain.pem')]
-    execFileSync('openssl', ['req', ...certificate, '-subj', '/CN=mfa.example', ...files], {
-      stdio: 'ignore',
-    })
-    const config = read('nginx.conf')
-      .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
-      .replaceAll('/etc/countersign/tls', folder)
-      // One of the two processes is down.
-      .replace('127.0.0.1:4000', `127.0.0.1:${await freePort()}`)
-      .replace('127.0.0.1:4001', new URL(server.url).host)
-    writeFileSync(join(folder, 'nginx.conf'), config)
-    nginx = spawn(fileOf('nginx-light') ?? 'nginx', ['-c', join(folder, 'nginx.conf'), '-p', folder], {
-      stdio: 'ignore',
-    })
-    await vi.waitFor(() => call('/v1/service'), { timeout: PATIENCE_MS, interval: 20 })
-  })
-  afterAll(async () => {
-    if (!nginx) return
-    const gone = once(nginx, 'exit')
-    nginx.kill('SIGTERM')
-    await gone
-  })
+interface Call {
+  readonly method?: string
+  readonly body?: string | Buffer
+  readonly headers?: Record<string, string>
+}
 
+/** Starts nginx with the shipped configuration in front of processes at these two ports. */
+async function startProxy(ports: readonly [number, number]) {
+  const port = await freePort()
+  const file = join(folder, `nginx-${port}.conf`)
+  const config = read('nginx.conf')
+    .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replace('pid nginx.pid', `pid nginx-${port}.pid`)
+    .replaceAll('/etc/countersign/tls', folder)
+    .replaceAll('127.0.0.1:4000', `127.0.0.1:${ports[0]}`)
+    .replaceAll('127.0.0.1:4001', `127.0.0.1:${ports[1]}`)
+    // Longer than a busy machine needs to start a process.
+    .replaceAll('fail_timeout=5s', 'fail_timeout=60s')
+  writeFileSync(file, config)
+  const nginx = spawn(fileOf('nginx-light') ?? 'nginx', ['-c', file, '-p', folder], { stdio: 'ignore' })
   /** What the proxy answers; `isOurs` says whether the answer came from the service. */
-  function call(
-    path: string,
-    {
-      method,
-      body = '',
-      headers = {},
-    }: { method?: string; body?: string | Buffer; headers?: Record<string, string> } = {},
-  ) {
-    return new Promise<{ readonly status: number; readonly text: string; readonly isOurs: boolean }>(
+  const call = (path: string, { method, body = '', headers = {} }: Call = {}) =>
+    new Promise<{ readonly status: number; readonly text: string; readonly isOurs: boolean }>(
       (resolve, reject) => {
         const options = {
           ...{ host: '127.0.0.1', port, path, headers, method: method ?? (body.length > 0 ? 'POST' : 'GET') },
@@ -230,7 +220,87 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
         sent.on('error', reject).end(body)
       },
     )
+  await vi.waitFor(() => call('/v1/service'), { timeout: PATIENCE_MS, interval: 20 })
+  return {
+    port,
+    file,
+    call,
+    async stop() {
+      const gone = once(nginx, 'exit')
+      nginx.kill('SIGTERM')
+      await gone
+    },
   }
+}
+
+describe.skipIf(missing('nginx-light', 'openssl', 'postgresql'))('an upgrade behind the TLS proxy', () => {
+  test('that restarts one process after the other, each as soon as the one before is ready, loses no request and repeats none (R76)', async () => {
+    makeCertificate()
+    const postgres = await startPostgres()
+    onTestFinished(() => postgres.stop())
+    const ports = [await freePort(), await freePort()] as const
+    const processes: Running[] = []
+    const startAt = async (port: number) => {
+      const running = await startListening({
+        ...{ DATABASE_URL: postgres.url, SERVICE_SECRET: SECRET, SERVICE_API_KEY: API_KEY },
+        ...{ SERVICE_PORT: String(port), SERVICE_DRAIN_DURATION: '1s', SERVICE_DELIVERY: 'inbox' },
+      })
+      processes.push(running)
+      await eventually(async () => expect((await fetch(`${running.url}/readyz`)).status).toBe(200))
+    }
+    onTestFinished(async () => {
+      for (const { child, ended } of processes) {
+        child.kill('SIGKILL')
+        await ended
+      }
+    })
+    for (const port of ports) await startAt(port)
+    const proxy = await startProxy(ports)
+    onTestFinished(() => proxy.stop())
+
+    const statuses: number[] = []
+    let isOver = false
+    const headers = {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    }
+    /** A client that sends one request after the other. */
+    const client = async () => {
+      while (!isOver) {
+        const body = String(new URLSearchParams({ User: freshEmail().email, Type: 'EMAIL' }))
+        statuses.push((await proxy.call('/v1/mfa', { body, headers })).status)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+    const clients = [client(), client()]
+    for (const [index, port] of ports.entries()) {
+      processes[index]?.child.kill('SIGTERM')
+      expect(await processes[index]?.ended).toBe(0)
+      await startAt(port)
+    }
+    isOver = true
+    await Promise.all(clients)
+    expect(statuses.length).toBeGreaterThan(50)
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
+    const logs = processes.flatMap((running) => running.log().trim().split('\n'))
+    const requests = logs
+      .map((line) => JSON.parse(line))
+      .filter(({ event, route }) => event === 'http.request' && route === '/v1/mfa')
+    expect(requests).toHaveLength(statuses.length)
+  })
+})
+
+describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
+  let proxy: Awaited<ReturnType<typeof startProxy>>
+
+  beforeAll(async () => {
+    makeCertificate()
+    // One of the two processes is down.
+    proxy = await startProxy([await freePort(), Number(new URL(server.url).port)])
+  })
+  afterAll(() => proxy?.stop())
+
+  const call = (path: string, how?: Call) => proxy.call(path, how)
   const authorization = `Bearer ${API_KEY}`
   const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' }
   const json = { authorization, 'content-type': 'application/json' }
@@ -248,9 +318,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
   const codeOf = ({ text }: { readonly text: string }) => JSON.parse(text).code
 
   test('is accepted by nginx', () => {
-    execFileSync(fileOf('nginx-light') ?? 'nginx', ['-t', '-c', join(folder, 'nginx.conf'), '-p', folder], {
-      stdio: 'pipe',
-    })
+    execFileSync(fileOf('nginx-light') ?? 'nginx', ['-t', '-c', proxy.file, '-p', folder], { stdio: 'pipe' })
   })
 
   test('reaches the process that is up, for every request', async () => {
@@ -342,7 +410,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
   test('passes a stream on, with a ticket', async () => {
     const { text } = await call('/v1/transcribe/tickets', { headers: json, body: '{}' })
     const { ticket } = JSON.parse(text)
-    const address = `wss://127.0.0.1:${port}/v1/transcribe/stream?ticket=${ticket}`
+    const address = `wss://127.0.0.1:${proxy.port}/v1/transcribe/stream?ticket=${ticket}`
     const socket = new WebSocket(address, ['transcribe.v1'], { rejectUnauthorized: false })
     const messages: { type: string; text?: string }[] = []
     socket.on('message', (data) => {
@@ -360,7 +428,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
   test('shows the console to private networks, with sign-in and pages', async () => {
     const email = 'ops@example.com'
     const { token } = await service.operator('system').inviteOperator({ email, role: 'admin' })
-    const browser = supertest.agent(`https://127.0.0.1:${port}`).disableTLSCerts()
+    const browser = supertest.agent(`https://127.0.0.1:${proxy.port}`).disableTLSCerts()
     browser.set('Sec-Fetch-Site', 'same-origin').set('Accept', 'text/html')
     await post(browser, `/console/invitation/${token}`, { password: PASSWORD, again: PASSWORD }).expect(200)
     const signedIn = await typePassword(browser, email).expect(303)
