@@ -294,10 +294,10 @@ describeOnBothDatabases((bench, database) => {
       expect(await diagnosticsOf('deliveries')).toEqual([
         'ok deliveries: In the last 24 hours 10 messages were sent and 1 were not delivered.',
       ])
-      await sent(new DeliveryError('not for you', 'carrier'))
+      await sent(new DeliveryError('Not for you.', 'carrier'))
       expect(await diagnosticsOf('deliveries')).toEqual([
-        'warning deliveries: In the last 24 hours 10 messages were sent and 2 were not delivered. The command deliveries ' +
-          'shows why.',
+        'warning deliveries: In the last 24 hours 10 messages were sent and 2 were not delivered. recording refused ' +
+          '1: Not for you. The command deliveries shows why.',
       ])
       advance(86_400)
       expect(await diagnosticsOf('deliveries')).toEqual([
@@ -453,7 +453,9 @@ describe('the command doctor', () => {
       unreported,
     ])
     expect(await carriers('vault:wrong', 'wrong')).toEqual([
-      expect.stringMatching(/^error post: .*535.* Check its address, user and password/),
+      expect.stringMatching(
+        /^error post: .*refuses the user.*535.* Check user and password in SERVICE_DELIVERY/,
+      ),
       expect.stringMatching(/^error twilio: The gateway answered 401.* Check its address/),
       unreported,
     ])

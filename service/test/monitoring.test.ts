@@ -218,6 +218,11 @@ const FIRING: Readonly<Record<string, Fault>> = {
     at: 22,
     labels: { carrier: 'twilio' },
   },
+  CountersignMailServerSetUpWrongly: {
+    series: happensOnce('carrier.certificate_refused'),
+    at: 12,
+    labels: { event: 'carrier.certificate_refused' },
+  },
   CountersignMailComplaints: {
     series: happensOnce('report.complaint'),
     maybe: { 'countersign_deliveries_total{channel="email",outcome="sent"}': '0+1x1700' },

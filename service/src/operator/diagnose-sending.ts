@@ -3,7 +3,7 @@ import { parseStoredSettings } from '../accounts/applications/settings.js'
 import { type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
 import { checkableCarriers, unusedSenders } from '../messages/carriers/build-carriers.js'
 import type { Routes } from '../messages/carriers/route.js'
-import { asDeliveryError, type Carrier } from '../messages/delivery/carrier.js'
+import { asDeliveryError, type Carrier, type SetupFault } from '../messages/delivery/carrier.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
 import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
@@ -93,14 +93,16 @@ export async function diagnoseDeliveries(
     const message = `${overdue} messages are overdue: check that a service is running.`
     return { severity: 'warning', subject, message }
   }
-  const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.`
+  const isLosing = lost > sent / 10
+  const refusals = isLosing ? await refusalsSince(store, now - DAY_MS) : ''
+  const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.${refusals}`
   if (retried > 0) {
     const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
     const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
     return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
   }
   if (sent + lost === 0) return { severity: 'no data', subject, message: counts }
-  if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
+  if (!isLosing) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
 }
 
@@ -130,7 +132,26 @@ async function reasonsToWait(store: Store): Promise<string> {
   return rows.map(({ carrier, fault, count }) => `${count} by ${carrier} (${fault})`).join(', ')
 }
 
+/** The carriers that refused messages since a time, and why, such as `smtp refused 3: The mail server did not accept the message (554).` */
+async function refusalsSince(store: Store, since: number): Promise<string> {
+  const rows = await store.query<{ carrier: string; detail: string; count: number }>(
+    `SELECT carrier, detail, count(*)::integer AS count FROM outbox
+     WHERE created_at >= $1 AND listed_state = 'refused' AND fault = 'carrier' AND carrier IS NOT NULL
+     GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 3`,
+    [since],
+  )
+  return rows.map(({ carrier, detail, count }) => ` ${carrier} refused ${count}: ${detail}`).join('')
+}
+
 const CHECK_TIMEOUT_MS = 5_000
+
+const REMEDIES: { readonly [Fault in SetupFault]: string } = {
+  'carrier.certificate_refused':
+    'Renew it at the mail server, or trust its authority: add ca= to its address in SERVICE_DELIVERY.',
+  'carrier.starttls_missing':
+    'Use an address that has TLS, such as smtps:// or another port, in SERVICE_DELIVERY.',
+  'carrier.login_refused': 'Check user and password in SERVICE_DELIVERY.',
+}
 
 /** Checks whether each mail server and gateway is reachable and accepts our credentials. Sends nothing. */
 export function diagnoseCarriers(routes: Routes): Promise<Diagnostic[]> {
@@ -144,9 +165,10 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
     const message = `${carrier.name} is reachable and accepts the credentials.`
     return { severity: 'ok', subject, message }
   } catch (thrown) {
-    const { message, fault } = asDeliveryError(thrown)
-    const remedy =
-      fault === 'outage'
+    const { message, fault, details } = asDeliveryError(thrown)
+    const remedy = details.setup
+      ? REMEDIES[details.setup]
+      : fault === 'outage'
         ? 'It is down, or its address is wrong.'
         : 'Check its address, user and password in SERVICE_DELIVERY.'
     return { severity: 'error', subject, message: `${carrier.name}: ${message} ${remedy}` }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
-import { missing } from '../../../test/kit/debian-packages.js'
+import { fileOf, missing } from '../../../test/kit/debian-packages.js'
 import type { Answer, OpenedCarrier } from './contract.js'
 
 /** A refusal as real servers phrase it: with the recipient's address. */
@@ -25,9 +25,17 @@ const ANSWERS: Readonly<Record<Answer, SmtpAnswer | undefined>> = {
 }
 
 /** A mail server on a free port of this machine, with the user `vault`. */
-export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' | 'none' } = {}) {
+export async function mailServer(
+  options: {
+    readonly tls?: 'starttls' | 'smtps' | 'none'
+    /** The host that its certificate names. Defaults to this machine. */
+    readonly host?: string
+    /** Whether its certificate ended years ago. */
+    readonly isExpired?: boolean
+  } = {},
+) {
   const { tls = 'none' } = options
-  const certificate = tls === 'none' ? undefined : selfMadeCertificate()
+  const certificate = tls === 'none' ? undefined : selfMadeCertificate(options)
   const arrived: { from: string; to: string[]; content: string; encrypted: boolean }[] = []
   const held: (() => void)[] = []
   let connections = 0
@@ -120,7 +128,13 @@ export function farEnd(server: MailServer): Omit<OpenedCarrier, 'carrier'> {
 /** Why certificates cannot be created; `undefined` if they can. In CI this is an error. */
 export const opensslMissing = missing('openssl')
 
-function selfMadeCertificate() {
+function selfMadeCertificate({
+  host,
+  isExpired = false,
+}: {
+  readonly host?: string
+  readonly isExpired?: boolean
+}) {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
   const path = join(folder, 'certificate.pem')
   const keyPath = join(folder, 'key.pem')
@@ -131,9 +145,13 @@ function selfMadeCertificate() {
     '-subj',
     '/CN=localhost',
     '-addext',
-    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+    `subjectAltName=${host === undefined ? 'DNS:localhost,IP:127.0.0.1' : `DNS:${host}`}`,
   ]
-  execFileSync('openssl', [...request, ...about, '-keyout', keyPath, '-out', path], { stdio: 'ignore' })
+  const past = { LD_PRELOAD: fileOf('faketime'), FAKETIME: '2020-01-01 00:00:00' }
+  execFileSync('openssl', [...request, ...about, '-keyout', keyPath, '-out', path], {
+    stdio: 'ignore',
+    env: { ...process.env, ...(isExpired && past) },
+  })
   return {
     path,
     pem: readFileSync(path, 'utf8'),

@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { missing } from '../../../test/kit/debian-packages.js'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
 import { type SmtpSettings, smtpCarrier } from '../../src/messages/carriers/smtp.js'
@@ -55,16 +56,42 @@ else {
         expect(server.arrived.map((mail) => mail.encrypted)).toEqual([true])
         const distrusted = await rejection(deliver(address, message('email')))
         await server.close()
-        expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'outage' })
+        expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'carrier' })
+        expect(distrusted.message).toBe(
+          'The certificate of the mail server is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT).',
+        )
         expect(server.arrived).toHaveLength(1)
       }))
+
+    test.skipIf(missing('faketime'))(
+      'is refused with a certificate that expired or is for another host',
+      () =>
+        everyCase(
+          [
+            [{ isExpired: true }, 'has expired (CERT_HAS_EXPIRED)'],
+            [{ host: 'other.example' }, 'is for another host (ERR_TLS_CERT_ALTNAME_INVALID)'],
+          ] as const,
+          async ([certificate, reason]) => {
+            const server = await mailServer({ tls: 'starttls', ...certificate })
+            const address = `smtp://127.0.0.1:${server.port}?${FROM}&ca=${server.certificate}`
+            const error = await rejection(deliver(address, message('email')))
+            await server.close()
+            expect(error).toMatchObject({
+              message: `The certificate of the mail server ${reason}.`,
+              fault: 'carrier',
+              details: { setup: 'carrier.certificate_refused' },
+            })
+          },
+        ),
+    )
 
     test('is not skipped when it is required and the server does not offer it', async () => {
       const server = await mailServer()
       const address = `smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}&tls=required`
       const error = await rejection(deliver(address, message('email')))
       await server.close()
-      expect(error).toMatchObject({ name: 'DeliveryError', fault: 'carrier' })
+      expect(error).toMatchObject({ fault: 'carrier', details: { setup: 'carrier.starttls_missing' } })
+      expect(error.message).toContain('The mail server does not offer STARTTLS')
       expect(server.arrived).toEqual([])
     })
   })
@@ -160,7 +187,11 @@ describe('an email', () => {
 
   test('is not blamed for wrong credentials or a server that is down', async () => {
     const wrongLogin = `smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`
-    expect(await rejection(deliver(wrongLogin, message('email')))).toMatchObject({ fault: 'carrier' })
+    expect(await rejection(deliver(wrongLogin, message('email')))).toMatchObject({
+      message: 'The mail server refuses the user or the password (535).',
+      fault: 'carrier',
+      details: { setup: 'carrier.login_refused' },
+    })
     const down = `smtp://127.0.0.1:1?${FROM}`
     expect(await rejection(deliver(down, message('email')))).toMatchObject({ fault: 'outage' })
   })

@@ -11,6 +11,9 @@ const VERDICTS: Readonly<Record<string, string>> = {
 
 /** Rare events that alert rules look for. A counter that first appears with the value 1 has not increased for Prometheus. */
 const COUNTED_FROM_ZERO = [
+  'carrier.certificate_refused',
+  'carrier.login_refused',
+  'carrier.starttls_missing',
   'console.oidc_refused',
   'key.counter_went_back',
   'key.new_network',

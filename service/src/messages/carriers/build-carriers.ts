@@ -1,7 +1,7 @@
 import type { Senders } from '../../accounts/application.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { withTimeLimit } from '../../telemetry/time.js'
-import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
+import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier } from '../delivery/carrier.js'
 import { messageLogFields } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'
 import type { CarrierParts } from './carrier-kind.js'
@@ -23,7 +23,10 @@ export function buildCarriers(routes: Routes, parts: Parts) {
   const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
   const carrierOf = (route: Route): Carrier => {
     const key = keyOf(route)
-    const known = built.get(key) ?? { route, carrier: withBreaker(buildCarrier(route, parts), pauses.note) }
+    const known = built.get(key) ?? {
+      route,
+      carrier: withBreaker(namingSetupFaults(buildCarrier(route, parts), parts.log), pauses.note),
+    }
     built.set(key, known)
     return known.carrier
   }
@@ -41,6 +44,22 @@ export function buildCarriers(routes: Routes, parts: Parts) {
     },
     async close(): Promise<void> {
       await Promise.all([...built.values()].map(({ carrier }) => carrier.close?.()))
+    },
+  }
+}
+
+/** The same carrier; what an operator must set up differently has an event of its own in the log. */
+function namingSetupFaults(carrier: Carrier, log: Logger): Carrier {
+  return {
+    ...carrier,
+    async deliver(message, signal) {
+      try {
+        return await carrier.deliver(message, signal)
+      } catch (error) {
+        const { setup } = asDeliveryError(error).details
+        if (setup) log({ level: 'error', event: setup, carrier: carrier.name, detail: describeError(error) })
+        throw error
+      }
     },
   }
 }

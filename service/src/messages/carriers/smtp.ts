@@ -8,6 +8,7 @@ import {
   DeliveryError,
   type DeliveryFault,
   type NamedCarrier,
+  type SetupFault,
 } from '../delivery/carrier.js'
 import { decode, isMailSender, LOOPBACK, nameOf } from './address-parts.js'
 import type { AddressFault, CarrierKind } from './carrier-kind.js'
@@ -137,6 +138,8 @@ function queueId(response: string): string | undefined {
 
 interface SmtpFailure {
   readonly code?: unknown
+  /** The code that `code` has replaced, such as that of a certificate. */
+  readonly originalCode?: unknown
   readonly responseCode?: unknown
   readonly response?: unknown
   readonly command?: unknown
@@ -148,9 +151,40 @@ function smtpError(error: unknown): DeliveryError {
   const replyCode = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
   const status = enhancedStatus(failure.response)
   const details = replyCode === undefined ? codeOf(failure) : [replyCode, status].filter(Boolean).join(' ')
+  const found = setupFaultOf(failure, replyCode)
+  if (found) {
+    const { setup, what } = found
+    const code = setup === 'carrier.certificate_refused' ? failure.originalCode : details
+    return new DeliveryError(`${what} (${code}).`, 'carrier', { setup })
+  }
   const message = `The mail server did not accept the message (${details}).`
   const fault = faultOf(replyCode, status, failure)
   return new DeliveryError(message, fault, fault === 'contact' ? { contact: contactFaultOf(status) } : {})
+}
+
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host',
+}
+
+/** The fault of an operator that no other attempt ends, and how to say it; `undefined` for others. */
+function setupFaultOf(
+  { code, originalCode }: SmtpFailure,
+  replyCode: number | undefined,
+): { readonly setup: SetupFault; readonly what: string } | undefined {
+  // Of Node.js, by the reasons of OpenSSL (X509_V_ERR_…).
+  if (typeof originalCode === 'string' && /^[A-Z_]*(?:CERT|CRL|UNABLE_TO_|INVALID_CA)/.test(originalCode)) {
+    const what = `The certificate of the mail server ${CERTIFICATE_FAULTS[originalCode] ?? 'is not trusted'}`
+    return { setup: 'carrier.certificate_refused', what }
+  }
+  // A reply below 500 is about the moment.
+  if (replyCode !== undefined && replyCode < 500) return undefined
+  if (code === 'ETLS')
+    return { setup: 'carrier.starttls_missing', what: 'The mail server does not offer STARTTLS' }
+  if (code === 'EAUTH')
+    return { setup: 'carrier.login_refused', what: 'The mail server refuses the user or the password' }
+  return undefined
 }
 
 function faultOf(
@@ -158,8 +192,7 @@ function faultOf(
   status: string | undefined,
   failure: SmtpFailure,
 ): DeliveryFault {
-  // The operator must fix a connection without the required encryption or with an untrusted certificate.
-  if (replyCode === undefined) return failure.code === 'ETLS' ? 'carrier' : 'outage'
+  if (replyCode === undefined) return 'outage'
   // A reply to one recipient or message says nothing about the server, except 421: it is closing the connection.
   const isAboutMessage = failure.command === 'RCPT TO' || failure.command === 'DATA'
   if (replyCode < 500) return replyCode !== 421 && isAboutMessage ? 'deferred' : 'outage'

@@ -55,10 +55,18 @@ export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'complai
 /** One of the reasons why a contact cannot be reached. */
 export type ContactFault = (typeof CONTACT_FAULTS)[number]
 
+/**
+ * What the operator must set up differently at the carrier or here, by the event that names it in the log: a certificate that is not
+ * valid, encryption that the server does not offer, or a login that it refuses.
+ */
+export type SetupFault = 'carrier.certificate_refused' | 'carrier.starttls_missing' | 'carrier.login_refused'
+
 /** The details of a `DeliveryError`. */
 export interface DeliveryErrorDetails {
   /** Why the contact cannot be reached, with the fault `contact`. Defaults to `unreachable`. */
   readonly contact?: ContactFault | undefined
+  /** What the operator must set up differently, with the fault `carrier`, where the carrier shows it. */
+  readonly setup?: SetupFault | undefined
   /** How long the carrier wants not to be asked again. */
   readonly retryAfterMs?: number | undefined
   /** The carrier that refused the message, when several are tried in turn. */
