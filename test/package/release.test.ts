@@ -11,7 +11,6 @@ import { consumer, EXPRESS_APP, installService, ROOT } from './kit.js'
 const run = promisify(execFile)
 
 const REPOSITORY = { type: 'git', url: 'git+https://git.example/countersign.git' }
-const NEXT = '0.2.0'
 
 const AUTHOR = {
   GIT_AUTHOR_NAME: 'test',
@@ -93,6 +92,7 @@ async function linkModules(workspace: string, folder: string, workspaces: readon
 describe('a release of this tree', () => {
   let copy: Copy
   let version = ''
+  let next = ''
 
   beforeAll(async () => {
     copy = await copyOfThisTree()
@@ -100,16 +100,16 @@ describe('a release of this tree', () => {
     for (const path of ['package.json', 'service/package.json'])
       await copy.changeJson(path, (manifest) => Object.assign(manifest, { repository: REPOSITORY }))
     version = String((await copy.readJson('package.json')).version)
+    const [major = '', minor = ''] = version.split('.')
+    next = `${major}.${Number(minor) + 1}.0`
+    // After a release, until the version is raised.
+    await copy.command('git', 'tag', '--delete', `v${version}`).catch(() => {})
     const changelog = await readFile(join(copy.folder, 'CHANGELOG.md'), 'utf8')
-    const heading = `## ${version} (unreleased)`
-    expect(changelog).toContain(heading)
-    await writeFile(
-      join(copy.folder, 'CHANGELOG.md'),
-      changelog.replace(
-        heading,
-        `## ${NEXT} (2026-12-14)\n\n- Codes are shorter.\n\n## ${version} (2026-11-30)`,
-      ),
-    )
+    const heading = changelog.includes(`\n## ${version} (`) ? `## ${version} (` : '## '
+    const dated = changelog
+      .replace(new RegExp(`^${heading.replace('(', '\\(')}.*$`, 'm'), `## ${version} (2026-11-30)`)
+      .replace('\n## ', `\n## ${next} (2026-12-14)\n\n- Codes are shorter.\n\n## `)
+    await writeFile(join(copy.folder, 'CHANGELOG.md'), dated)
     await copy.commit('Set the repository and the dates')
   })
 
@@ -145,33 +145,33 @@ describe('a release of this tree', () => {
   it(
     'of the next version is four files, notes and a tag, installs from its tarballs, and starts',
     async () => {
-      await copy.command('node', 'scripts/set-version.mjs', NEXT)
+      await copy.command('node', 'scripts/set-version.mjs', next)
       // Fails without fetching anything when the lock file and a manifest differ.
       await copy.command('npm', 'ci', '--dry-run', '--offline', '--ignore-scripts', '--no-audit')
-      await cp(join(copy.folder, 'test/releases', version), join(copy.folder, 'test/releases', NEXT), {
+      await cp(join(copy.folder, 'test/releases', version), join(copy.folder, 'test/releases', next), {
         recursive: true,
       })
       await copy.commit('Set the version')
       const out = await copy.command('npm', 'run', '-s', 'release', '--', '--skip-checks', '--tag')
-      expect(out).toContain(`Made the tag v${NEXT}.`)
+      expect(out).toContain(`Made the tag v${next}.`)
       expect((await readdir(join(copy.folder, 'release'))).sort()).toEqual([
-        `countersign-${NEXT}.cdx.json`,
-        `countersign-${NEXT}.tgz`,
-        `countersign-service-${NEXT}.cdx.json`,
-        `countersign-service-${NEXT}.tgz`,
+        `countersign-${next}.cdx.json`,
+        `countersign-${next}.tgz`,
+        `countersign-service-${next}.cdx.json`,
+        `countersign-service-${next}.tgz`,
         'notes.md',
       ])
-      expect(await copy.command('git', 'tag', '--points-at', 'HEAD')).toBe(`v${NEXT}\n`)
+      expect(await copy.command('git', 'tag', '--points-at', 'HEAD')).toBe(`v${next}\n`)
       expect(await copy.command('git', 'status', '--porcelain')).toBe('')
 
-      const tarball = (name: string) => readFile(join(copy.folder, `release/${name}-${NEXT}.tgz`))
+      const tarball = (name: string) => readFile(join(copy.folder, `release/${name}-${next}.tgz`))
       const pglite = '@electric-sql/pglite'
       const project = await consumer({ ...EXPRESS_APP, [pglite]: pglite }, await tarball('countersign'))
       try {
         const main = await installService(project, await tarball('countersign-service'))
         await project.write(
           'package.json',
-          JSON.stringify({ dependencies: { countersign: NEXT, '@countersign/service': NEXT } }),
+          JSON.stringify({ dependencies: { countersign: next, '@countersign/service': next } }),
         )
         // Names each range that an installed package does not meet.
         const { stdout } = await run('npm', ['ls', '--json', 'countersign', '@countersign/service'], {
