@@ -183,7 +183,7 @@ export class AccountRecovery {
 
   /** A new factor ends the recovery. `closes`: the open reset waited for it, so its other sessions end (R135). Returns that end. */
   async enrolled(userId: string, closes: boolean): Promise<string | undefined> {
-    const lastEnd = closes ? await this.deps.sessionsValidAfter.set(userId) : undefined
+    const lastEnd = closes ? await this.deps.sessionsValidAfter.set(userId, 'reset') : undefined
     if (closes) await this.resets.close(userId)
     await this.cancel(userId, 'strong_factor')
     return lastEnd
@@ -213,7 +213,7 @@ export class AccountRecovery {
   ): Promise<string> {
     const { settings, sessionsValidAfter } = this.deps
     // Sessions first: a device that one of them trusts in the meantime is void already.
-    const lastEnd = await sessionsValidAfter.set(userId)
+    const lastEnd = await sessionsValidAfter.set(userId, why === 'recovery' ? 'recovery' : 'reset')
     await revokeDevices(this.deps, userId, why)
     try {
       await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))

@@ -65,9 +65,10 @@ export async function forgetBackupCodes(
 export async function secureAccount(
   { sessionsValidAfter, devices, emit }: Pick<Deps, 'sessionsValidAfter' | 'devices' | 'emit'>,
   userId: string,
+  why: 'not_me' | 'secured',
 ): Promise<void> {
   // Sessions first: a device that one of them trusts in the meantime is void already.
-  await sessionsValidAfter.set(userId)
+  await sessionsValidAfter.set(userId, why)
   const count = await devices.revokeAll(userId)
   emit({ type: 'account_secured', userId })
   if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'not_me' })

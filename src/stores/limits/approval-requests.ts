@@ -12,24 +12,38 @@ const OPEN = 'approval'
 export const OPEN_REQUESTS = group(OPEN)
 
 /** The requests that wait for the user's approval, and the approvals that wait to be used, once each. */
-export function approvalRequestsIn(store: StepStore) {
-  const nameOf = (id: string) => `${OPEN} ${counterName(id)}`
-  const begin = (id: string) => [{ counter: nameOf(id), set: 1, livesMs: [APPROVAL_MS] }]
+export const approvalRequestsIn = (store: StepStore) =>
+  openPlacesIn(store, { name: OPEN, most: MAX_OPEN, lifeMs: APPROVAL_MS })
+
+/** How long a login of a client without cookies is kept (R150). */
+export const TOKEN_LOGIN_MS = 10 * 60_000
+
+/** The logins of clients without cookies that wait for a factor. */
+export const tokenPlacesIn = (store: StepStore) =>
+  openPlacesIn(store, { name: 'token-login', most: 10, lifeMs: TOKEN_LOGIN_MS })
+
+/** What an account has open, of which there are so many at once. */
+function openPlacesIn(
+  store: StepStore,
+  { name, most, lifeMs }: { readonly name: string; readonly most: number; readonly lifeMs: number },
+) {
+  const nameOf = (id: string) => `${name} ${counterName(id)}`
+  const begin = (id: string) => [{ counter: nameOf(id), set: 1, livesMs: [lifeMs] }]
   const isOpen = (id: string) => [{ counter: nameOf(id), from: 1 }]
   return {
     /** Opens a request, unless it is open. Resolves to 0, or to the seconds to wait if the user has too many. */
     async open(userId: string, id: string): Promise<number> {
       const requires = [
         { counter: nameOf(id), below: 1 },
-        { counter: OPEN_REQUESTS, below: MAX_OPEN },
+        { counter: group(name), below: most },
       ]
       const { counters } = await store.run(userId, [{ requires, changes: begin(id) }])
       if (counters[0]?.count(nameOf(id))) return 0
       // A request that waited for the store was dated before the others.
-      const leftMs = Math.min(APPROVAL_MS, counters[0]?.msLeft(OPEN_REQUESTS) ?? 0)
+      const leftMs = Math.min(lifeMs, counters[0]?.msLeft(group(name)) ?? 0)
       return Math.max(1, Math.ceil(leftMs / 1000))
     },
-    /** Approves an open request, which can then be used for five minutes. */
+    /** Approves an open request, which then is open for as long again. */
     async grant(userId: string, id: string): Promise<boolean> {
       return (await store.run(userId, [{ requires: isOpen(id), changes: begin(id) }])).isPermitted
     },
@@ -40,7 +54,7 @@ export function approvalRequestsIn(store: StepStore) {
     },
     /** Ends all requests and approvals of a user. */
     async closeAll(userId: string): Promise<void> {
-      await store.run(userId, [{ changes: [{ counter: OPEN_REQUESTS, set: 0 }] }])
+      await store.run(userId, [{ changes: [{ counter: group(name), set: 0 }] }])
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../../options/settings.js'
-import { approvalRequestsIn } from './approval-requests.js'
+import { approvalRequestsIn, tokenPlacesIn } from './approval-requests.js'
 import { approvalsIn, attemptsIn } from './attempts.js'
 import { appOwnersIn, lastEnrollmentsIn, messageBudgetIn, sentBackupCodesIn } from './budgets.js'
 import { factorChangesIn } from './factor-changes.js'
@@ -15,6 +15,7 @@ export function openLimits(settings: Settings) {
     attempts: attemptsIn(store, settings),
     approvals: approvalsIn(store),
     approvalRequests: approvalRequestsIn(store),
+    tokenPlaces: tokenPlacesIn(store),
     messageBudget: messageBudgetIn(store, settings),
     sentBackupCodes: sentBackupCodesIn(store),
     appOwners: appOwnersIn(store),

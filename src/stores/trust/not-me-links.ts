@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
 import { no, nothing } from '../../no-op.js'
+import type { TokenEnd } from '../../protocol/token-claims.js'
 import { DAY_MS } from '../../time.js'
 import { type ItemStore, namespaced } from '../store.js'
 import { newId } from './devices.js'
+import { GENERATION, type Generations, generationsIn } from './generations.js'
 import { type Links, linksIn } from './links.js'
 
 const subjectSchema = z.object({ userId: z.string(), at: z.number() })
@@ -38,14 +40,19 @@ export interface SessionsValidAfter {
   isVoid(userId: string, began: Begun | number): Promise<boolean>
   /** Voids one session, whoever stores it again (R149). Kept for the last 20 of a user. */
   endSession(userId: string, sessionId: string): Promise<void>
-  /** Voids everything that began before, and returns the id of this end. @throws {TypeError} where no ends are kept */
-  set(userId: string): Promise<string>
+  /**
+   * Voids everything that began before, and returns the id of this end. `why` is absent if the same change ends it once more.
+   * @throws {TypeError} where no ends are kept
+   */
+  set(userId: string, why?: TokenEnd['reason']): Promise<string>
 }
 
 /** The links and times by which a user's sessions end early. */
 export interface Endings {
   readonly notMeLinks: NotMeLinks
   readonly sessionsValidAfter: SessionsValidAfter
+  /** Which tokens ended with them. */
+  readonly generations: Generations
 }
 
 // Users may read a notice days later.
@@ -55,18 +62,25 @@ const RETENTION_MS = 400 * DAY_MS
 const MAX_ENDED = 20
 const CUTOFF = 'cutoff'
 
-/** Keeps links and times in `store`. `onEnded` is called for a user whose sessions ended. */
-export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promise<void>): Endings {
+/** Called for a user whose sessions ended. */
+export type OnSessionsEnded = (userId: string, why: TokenEnd['reason'] | undefined) => Promise<void>
+
+/** Keeps links and times in `store`. */
+export function endingsIn(store: ItemStore, onEnded?: OnSessionsEnded): Endings {
   // The names are part of the storage format.
   const links = linksIn(store, 'undo', subjectSchema)
   const items = namespaced(store, CUTOFF)
+  const lastOf = (ends: Awaited<ReturnType<ItemStore['read']>>) =>
+    ends.find((end) => end.id === CUTOFF)?.value.split(' ') ?? []
   const read = async (userId: string) => {
     const ends = await items.read(userId)
-    const [at, id] = ends.find((end) => end.id === CUTOFF)?.value.split(' ') ?? []
+    const [at, id] = lastOf(ends)
     return { at, id, ends }
   }
+  const generations = generationsIn(items, (ends) => lastOf(ends)[1])
   return {
     notMeLinks: { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) },
+    generations,
     sessionsValidAfter: {
       areKept: true,
       lastEnd: async (userId) => (await read(userId)).id,
@@ -82,23 +96,24 @@ export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promis
       async endSession(userId, sessionId) {
         const expiresAt = Date.now() + RETENTION_MS
         await items.put(userId, { id: digestOf(sessionId), value: '', expiresAt })
-        const ended = (await items.read(userId)).filter(({ id }) => id !== CUTOFF)
+        const ended = (await items.read(userId)).filter(({ id }) => id !== CUTOFF && id !== GENERATION)
         const byAge = [...ended].sort((one, other) => other.expiresAt - one.expiresAt)
         for (const { id } of byAge.slice(MAX_ENDED)) await items.remove(userId, id)
       },
-      async set(userId) {
+      async set(userId, why) {
         const [now, id] = [Date.now(), newId()]
         await items.put(userId, { id: CUTOFF, value: `${now} ${id}`, expiresAt: now + RETENTION_MS })
+        await generations.rise(userId)
         // The sessions ended, whatever becomes of what they left.
-        await onEnded?.(userId).catch(() => {})
+        await onEnded?.(userId, why).catch(() => {})
         return id
       },
     },
   }
 }
 
-/** For an app that gives no address for links. */
-export const NO_ENDINGS: Endings = {
+/** For an app without tokens that gives no address for links. */
+export const NO_ENDINGS: Omit<Endings, 'generations'> = {
   notMeLinks: { issue: nothing, find: nothing, redeem: nothing },
   sessionsValidAfter: {
     areKept: false,

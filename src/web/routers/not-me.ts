@@ -27,7 +27,7 @@ export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
       const subject = await notMeLinks.find(token)
       if (!subject) return false
       // The link is redeemed last, so that it can be used again if the store fails in between.
-      await secureAccount(deps, subject.userId)
+      await secureAccount(deps, subject.userId, 'not_me')
       // The browser of the notice stays unknown, so that the next sign-in in it is noticed, too.
       await deps.newBrowsers.forgetSince(subject.userId, subject.at - SIGN_IN_MS)
       if (await notMeLinks.redeem(token)) await notifyHost(req, deps, subject)
