@@ -48,6 +48,8 @@ export type HostErrorCode =
   | 'ERR_MFA_CALLBACK_TIMEOUT'
   /** A request for a connection did not reach the gate, so `mfa.upgrade` cannot tell who connects. */
   | 'ERR_MFA_UPGRADE'
+  /** A function of the option `tokens` returned what cannot be used, or a session was to be created in an app that has none. */
+  | 'ERR_MFA_TOKENS'
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {

@@ -1,4 +1,5 @@
 import type { MfaApproval } from './protocol/details.js'
+import type { TokenClaims } from './protocol/token-claims.js'
 
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
@@ -33,6 +34,9 @@ export interface MfaStatus {
   readonly banner: string | null
   /** What the user approved for exactly this request. `null` unless the route is behind `requireMfa({ bind })`. */
   readonly approval: MfaApproval | null
+  /** The claims for the token that this handler issues. `null` unless it is behind `mfa.tokens.refresh`, or behind
+   * `passport.authenticate('mfa', { session: false })` for a request without a session. Not part of the status as JSON. */
+  readonly claims: TokenClaims | null
 }
 
 declare global {

@@ -16,6 +16,7 @@ import { outage } from './outage.js'
 import { type LanguageOptions, languages, type PageOptions, pages } from './pages.js'
 import { type RecoveryOptions, recovery } from './recovery.js'
 import type { ServiceAddress } from './service.js'
+import { type TokenOptions, tokens } from './tokens.js'
 import { type TrustedDeviceOptions, trustedDevices } from './trust.js'
 import { urls } from './urls.js'
 import { WARNING_CODES } from './warnings.js'
@@ -193,6 +194,8 @@ export class OptionRules<User = Express.User> {
   readonly notices = typed<NoticeOptions<User>>()(notices).prefault({})
   /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
   readonly recovery = typed<RecoveryOptions<User>>()(recovery).optional()
+  /** Logins whose result is tokens, for clients that keep no cookie. Off unless given. See docs/tokens.md. */
+  readonly tokens = typed<TokenOptions<User>>()(tokens).optional()
   /** How the pages look. All members have defaults. */
   readonly pages = typed<PageOptions<User>>()(pages).prefault({})
   /** The languages and texts of pages, messages and notices. All members have defaults. */
