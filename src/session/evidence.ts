@@ -108,7 +108,7 @@ function strengthOf(
 const MAX_VALUES_OF_REQUEST = 500
 
 /** Whether one of these objects is, or equals, part of what the browser sent: body, query, params or cookies. */
-function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
+export function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
   const objects = wanted.filter((one) => isObject(one) && Object.keys(one).length > 0)
   const { body, query, params } = req
   let level: unknown[] = [body, query, params, Reflect.get(req, 'cookies'), Reflect.get(req, 'signedCookies')]

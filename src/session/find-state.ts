@@ -19,6 +19,7 @@ import {
   sessionOf,
   withheldUserOf,
 } from './store.js'
+import { sessionIdOf, tokenLoginOf } from './transport.js'
 import { readAccount, userIdOf } from './user-factors.js'
 import { deserializeUser } from './withheld-user.js'
 
@@ -37,7 +38,9 @@ export function sessionStateOf(at: SessionRequest, isAsked = false): Awaitable<S
   // A login or logout within this request changes the session's id, and with it the answer.
   // An app without express-session has no id.
   const isCurrent =
-    found !== undefined && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))
+    found !== undefined &&
+    found.sessionId === sessionIdOf(req) &&
+    !(found.state.stage === 'none' && userOf(req))
   if (isCurrent && (found.isAsked || !isAsked)) return found.state
   try {
     const state =
@@ -63,7 +66,7 @@ function withheld(req: Request, error: unknown): never {
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
 export function setState(at: SessionRequest, state: SessionState, isAsked = true): SessionState {
   const { req, deps, shared } = at
-  const { sessionID: sessionId } = req
+  const sessionId = sessionIdOf(req)
   const product = productOf(deps.settings)
   const { session, others = [] } = shared
   if (session && session.product !== product) {
@@ -85,7 +88,8 @@ export function isWithheld({
 }: Pick<SessionRequest, 'req' | 'shared'>): boolean {
   return [session, ...others].some(
     (found) =>
-      found?.sessionId === req.sessionID && (found.state.stage === 'pending' || found.state.stage === 'none'),
+      found?.sessionId === sessionIdOf(req) &&
+      (found.state.stage === 'pending' || found.state.stage === 'none'),
   )
 }
 
@@ -123,7 +127,7 @@ function firstState(at: SessionRequest, found: Found, isAsked: boolean): Awaitab
 
 /** The user whom the gate of another product withheld from this request. */
 function userBefore({ req, shared: { session } }: SessionRequest): Express.User | undefined {
-  return session?.sessionId === req.sessionID && session.state.stage !== 'none'
+  return session?.sessionId === sessionIdOf(req) && session.state.stage !== 'none'
     ? session.state.user
     : undefined
 }
@@ -147,7 +151,9 @@ function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean):
 
 function stateFor(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {
   const { req, deps, shared } = at
-  if (!deps.sessionsValidAfter.areKept) return stateOf(at, found, isAsked)
+  // The generation of a token was compared before.
+  const isVouched = tokenLoginOf(req)?.isVouched
+  if (!deps.sessionsValidAfter.areKept || isVouched) return stateOf(at, found, isAsked)
   // At its first request for a product, a session is as old as it is for the others.
   const record = found.record ?? otherRecordsFor(at, found).find(isOfSameUsers(deps))
   if (!record) return stateOf(at, found, isAsked)

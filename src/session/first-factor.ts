@@ -4,6 +4,7 @@ import { type Decision, requiredBy } from './policy.js'
 import { productOf } from './product.js'
 import type { ExemptRecord, MfaRecord, PendingRecord, Settled } from './record.js'
 import type { Account, SessionDeps, SessionRequest } from './state.js'
+import { sessionIdOf } from './transport.js'
 
 /** A user's account, and when it was asked for. */
 export interface Asked {
@@ -36,7 +37,7 @@ export async function recordFor(
   { req, deps: { browsers, settings }, shared }: SessionRequest,
   { account, settled }: Asked,
 ): Promise<MfaRecord> {
-  const record = newRecord({ product: productOf(settings), userId: account.userId }, req.sessionID)
+  const record = newRecord({ product: productOf(settings), userId: account.userId }, sessionIdOf(req))
   if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
   const { verdict, minStrength, grace } = decision
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).

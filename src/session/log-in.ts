@@ -10,6 +10,7 @@ import { isRunning } from './policy.js'
 import { haveSameUsers, productOf } from './product.js'
 import { DROPPED, type MfaRecord, type VerifiedRecord, without } from './record.js'
 import { requestState } from './request-state.js'
+import { sessionEnded } from './session-ended.js'
 import { startLogin } from './start-login.js'
 import type {
   PendingRenewal,
@@ -18,7 +19,8 @@ import type {
   SessionDeps,
   SessionRequest,
 } from './state.js'
-import { detachSession, otherRecordsOf, rememberedTarget, requireCurrent, sessionEnded } from './store.js'
+import { detachSession, otherRecordsOf, rememberedTarget, requireCurrent } from './store.js'
+import { sessionIdOf, tokenLoginOf } from './transport.js'
 import { GATED } from './ungated-logins.js'
 import { userIdOf } from './user-factors.js'
 
@@ -52,7 +54,9 @@ function freeingLogOut(this: Request, ...rest: unknown[]): void {
   if (!shared.logIn) throw new TypeError('req.logOut must be called on its own request.')
   const { logOut, deps } = shared.logIn
   void freePlace(deps, recordIn(shared))
-  logOut.apply(this, rest)
+  void freeTokenPlace(deps, this)
+  const end = tokenLoginOf(this)?.logOut ?? logOut
+  end.apply(this, rest)
 }
 
 function recordIn({ session }: RequestState): MfaRecord | undefined {
@@ -64,6 +68,12 @@ function recordIn({ session }: RequestState): MfaRecord | undefined {
 async function freePlace({ approvalRequests }: SessionDeps, left?: MfaRecord, next?: MfaRecord) {
   if (!left?.approval || left.approval.id === next?.approval?.id) return
   await approvalRequests.consume(left.userId, left.approval.id).catch(() => false)
+}
+
+/** Frees the place of a login without a session, which would end by itself, too. */
+async function freeTokenPlace({ tokenPlaces }: SessionDeps, req: Request): Promise<void> {
+  const about = tokenLoginOf(req)?.about
+  if (about && !about.of) await tokenPlaces.consume(about.userId, about.place).catch(() => false)
 }
 
 /** What the new session continues: a verification, which makes it a verified one, or a session under another id. */
@@ -87,19 +97,21 @@ export function logInContinuing(at: SessionRequest, user: Express.User, continue
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const shared = requestState(this)
   if (!shared.logIn) throw new TypeError('req.logIn must be called on its own request.')
-  const { original, deps: last, others = [] } = shared.logIn
+  const { original: own, deps: last, others = [] } = shared.logIn
   const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
   const given: Options = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
   const { [CONTINUED]: continued = takePending(shared), ...options } = given
   const product = (continued.verification?.record ?? continued.renewal?.renewed)?.product
   const deps = others.find(({ settings }) => productOf(settings) === product) ?? last
   // A login for one request leaves no session behind, so there is nothing to gate.
-  if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
+  if (options.session === false) return own.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
   const at = { req: this, deps, shared }
+  const original = tokenLoginOf(this)?.logIn ?? own
   const left = recordIn(shared)
   signIn(at, { user, options, original }, continued)
     .then(() => freePlace(deps, left, recordIn(shared)))
+    .then(() => (tokenLoginOf(this)?.isComplete ? freeTokenPlace(deps, this) : undefined))
     .then(
       () => enterOthers(at, [last, ...others]).then(() => done(), done),
       async (error: unknown) => {
@@ -164,7 +176,7 @@ async function completeLogin(
     keepSessionInfo: true,
     ...(keepReturnTo && { returnTo: target }),
   })
-  setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
+  setState(at, activeState(login, { ...record, sessionId: sessionIdOf(req) }))
   if (verification.record.stage === 'pending') at.deps.newBrowsers.signedIn(req, { user: login.user, userId })
   await verification.onVerified?.()
 }

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { MfaStatus } from '../host.js'
 import type { MfaApproval } from '../protocol/details.js'
 import { acrOfStrength, reaches, type ShownMethod, strengthOf, strongerOf } from '../protocol/factor.js'
+import type { TokenClaims } from '../protocol/token-claims.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import type { RequestState, SessionRequest, SessionState } from './state.js'
 
@@ -19,6 +20,8 @@ export class RequestMfaStatus implements MfaStatus {
   readonly graceUntil: number | null
   /** Set by the guard that let the request through. */
   approval: MfaApproval | null = null
+  /** Set by what lets a token be issued. */
+  claims: TokenClaims | null = null
   private readonly record: MfaRecord | undefined
 
   constructor(at: SessionRequest, state: SessionState) {
@@ -69,7 +72,7 @@ export class RequestMfaStatus implements MfaStatus {
   }
 
   /** Everything that the host sees, as JSON. */
-  toJSON(): MfaStatus {
+  toJSON(): Omit<MfaStatus, 'claims'> {
     const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil } = this
     const { banner, approval } = this
     const times = { verifiedAt, expiresAt, graceUntil }
@@ -80,12 +83,12 @@ export class RequestMfaStatus implements MfaStatus {
 const NO_AMR: readonly string[] = Object.freeze([])
 
 /** What was proven here, and what the evidence of the login adds. */
-function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
+export function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
   return evidence ? [...new Set<string>([...amr, ...evidence.amr])] : amr
 }
 
 /** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
-function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
+export function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
   const strengths = Object.keys(shown).map((method) => strengthOf(method as ShownMethod))
   const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
   const stated = evidence?.strength

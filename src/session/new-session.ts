@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { LogIn, LogInOptions } from './passport-request.js'
 import { deleteSession, detachSession, type NewSessionContent, onRegenerate } from './store.js'
+import { sessionIdOf } from './transport.js'
 
 /** A call of `req.logIn`. */
 export interface Login {
@@ -20,7 +21,7 @@ export async function regenerate(
   { user, options, original }: Login,
   { keepSessionInfo, ...content }: NewSession,
 ): Promise<void> {
-  const oldId = req.sessionID
+  const oldId = sessionIdOf(req)
   const oldDeleted = onRegenerate(req, content)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -31,7 +32,7 @@ export async function regenerate(
   } catch (error) {
     // The new session may be stored and already holds the record, and express-session would store it again when the response
     // ends (R09).
-    if (req.sessionID !== oldId) void deleteSession(req, req.sessionID)
+    if (sessionIdOf(req) !== oldId) void deleteSession(req, sessionIdOf(req))
     detachSession(req)
     throw error
   }

@@ -31,6 +31,25 @@ export function passportOf(req: Request): Request & PassportRequest {
   )
 }
 
+/** Has the request sign users in for itself alone, where the app has no sessions. */
+export function refuseSessions(req: Request): void {
+  const logIn: LogIn = (user, { session }, done) => {
+    if (session === false) {
+      showUser(req, user)
+      return done()
+    }
+    throw new HostError(
+      'ERR_MFA_TOKENS',
+      'req.logIn was called in an app without sessions (tokens.only). Pass { session: false } to passport.authenticate, and mount mfa.tokens.begin after it.',
+    )
+  }
+  const logOut: LogOut = (...rest) => {
+    withholdUser(req)
+    for (const part of rest) if (typeof part === 'function') part()
+  }
+  Object.assign(req, { logIn, login: logIn, logOut, logout: logOut })
+}
+
 /** Signs the user in by `req.logIn`, which is our replacement where `wrapLogIn` ran. */
 export function logIn(req: Request, user: Express.User, options: LogInOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -6,6 +6,7 @@ import { passportOf, withholdUser } from './passport-request.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import type { ActiveState, Awaitable, SessionRequest, SessionState } from './state.js'
 import { otherRecordsOf, type ProductUser, rememberedTarget, rememberTarget, storeRecord } from './store.js'
+import { sessionIdOf } from './transport.js'
 
 // A clock may be set back a little. A pending login from further in the future is void.
 export const CLOCK_SLACK_MS = 60_000
@@ -56,7 +57,7 @@ export async function endPendingLogin(req: Request, record: MfaRecord): Promise<
     return undefined
   }
   const begun = {
-    ...newRecord(record, req.sessionID),
+    ...newRecord(record, sessionIdOf(req)),
     ...onlyGiven({ minStrength, grace, evidence, returnTo }),
   }
   await storeRecord(req, begun)

@@ -4,8 +4,9 @@ import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
 import { DROPPED, type MfaRecord, without } from './record.js'
+import { sessionEnded } from './session-ended.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
-import { detachSession, recordOf, sessionEnded } from './store.js'
+import { detachSession, recordOf } from './store.js'
 import { userIdOf } from './user-factors.js'
 
 /** Lets one of several parallel requests renew a session. */

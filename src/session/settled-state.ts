@@ -10,6 +10,7 @@ import { type ExemptRecord, type MfaRecord, type TrustedRecord, without } from '
 import { recordOfShown } from './shown-elsewhere.js'
 import type { Account, Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
 import { otherRecordsOf, storeFirst } from './store.js'
+import { sessionIdOf } from './transport.js'
 import { readAccount, readAccountAtSignIn } from './user-factors.js'
 
 /** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
@@ -105,7 +106,7 @@ function shareAsked(
   const { factorChanges } = at.deps
   const answers = shared.get(factorChanges) ?? new Map<string, SharedAnswer>()
   shared.set(factorChanges, answers)
-  const name = JSON.stringify([at.req.sessionID, found.userId, settled])
+  const name = JSON.stringify([sessionIdOf(at.req), found.userId, settled])
   const known = answers.get(name)
   if (known && Date.now() - known.at < SHARED_MS) return known.asked
   const asked = askService(at, found)

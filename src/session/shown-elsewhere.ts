@@ -6,6 +6,7 @@ import { haveSameUsers, productOf } from './product.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import type { Account, SessionRequest } from './state.js'
 import { otherRecordsOf, type ProductUser } from './store.js'
+import { sessionIdOf } from './transport.js'
 
 /*
  * What was shown at one product counts at another one with the same users, as far as that one requires it (R142, R144). What an issuer
@@ -27,7 +28,7 @@ export function recordOfShown(
   if (!found || account.reset) return undefined
   const { verifiedAt, amr, shown } = found
   const isRunningOn = grace && methodsIn(found).every((method) => isRunning(grace, strengthOf(method)))
-  const base = newRecord(owner, req.sessionID)
+  const base = newRecord(owner, sessionIdOf(req))
   return { ...base, stage: 'verified', verifiedAt, amr, shown, ...(isRunningOn && { grace }) }
 }
 

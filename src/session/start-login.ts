@@ -10,8 +10,10 @@ import { newRecord, signOut } from './pending-login.js'
 import { type Decision, decide, isRunning, listedForHost, requiredBy } from './policy.js'
 import { productOf } from './product.js'
 import type { Evidence, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
+import { sessionEnded } from './session-ended.js'
 import type { Account, SessionRequest } from './state.js'
-import { isUnchanged, recordOf, rememberedTarget, sessionEnded } from './store.js'
+import { isUnchanged, recordOf, rememberedTarget } from './store.js'
+import { sessionIdOf } from './transport.js'
 import { readAccountAtSignIn } from './user-factors.js'
 
 /** A first factor was shown. */
@@ -28,7 +30,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
   const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
   const decision = await decide(req, deps, account, { ...options })
   const evidence = given && enoughEvidence(at, account, given, decision)
-  const proven = evidence && provenRecord(newRecord(owner, req.sessionID), evidence, decision)
+  const proven = evidence && provenRecord(newRecord(owner, sessionIdOf(req)), evidence, decision)
   const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recoveries.cancel(userId, 'strong_factor')
@@ -45,7 +47,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
     keepSessionInfo: false,
     returnTo,
   })
-  shared.loggedInAs = req.sessionID
+  shared.loggedInAs = sessionIdOf(req)
   deps.diagnostics.inspectLogin(req)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
@@ -53,7 +55,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
     const { issuer, strength } = evidence
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
-  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
+  setState(at, activeState(account, { ...stored, sessionId: sessionIdOf(req) }))
   if (record.stage !== 'pending') deps.newBrowsers.signedIn(req, { user, userId })
 }
 

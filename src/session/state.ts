@@ -94,6 +94,7 @@ export interface SessionDeps
     'settings' | 'emit' | 'enrolledFactors' | 'factorRecord' | 'factorChanges' | 'sessionsValidAfter'
   > {
   readonly approvalRequests: Deps['approvalRequests']
+  readonly tokenPlaces: Deps['tokenPlaces']
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */

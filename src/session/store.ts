@@ -8,7 +8,9 @@ import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord } from './record-text.js'
 import { returnTarget, safeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
+import { sessionEnded } from './session-ended.js'
 import type { ActiveState, RequestState, SessionRequest } from './state.js'
+import { detach, presentedSession, sessionIdOf, sessionStoreOf, tokenLoginOf } from './transport.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -33,14 +35,14 @@ interface SessionProperties {
 
 /** The session of express-session. @throws {HostError} when there is none, or one that is kept in a cookie. */
 export function sessionOf(req: Request): Session & SessionProperties {
-  const session: Session | null | undefined = req.session
+  const session = presentedSession(req)
   if (!session) {
     throw new HostError(
       'ERR_MFA_NO_SESSION',
       'The request has no session. Mount express-session before passport.session() and mfa.session: app.use(session({ … })).',
     )
   }
-  if (typeof session.regenerate !== 'function' || !req.sessionStore) {
+  if (typeof session.regenerate !== 'function' || !sessionStoreOf(req)) {
     throw new HostError(
       'ERR_MFA_COOKIE_SESSION',
       'The session has no regenerate() and no store, so it is kept in a cookie, and an older copy of the cookie would stay valid after the second factor. Use express-session with a store instead of cookie-session.',
@@ -66,7 +68,7 @@ export function hasUserBesidePassport(req: Request): boolean {
 
 /** The user of a pending login, as Passport serialized them. What belongs to another session is void (R04). */
 export function withheldUserOf(req: Request, session = sessionOf(req)): unknown {
-  return isRecordOf(session.mfa, req.sessionID) ? withheldIn(session) : undefined
+  return isRecordOf(session.mfa, sessionIdOf(req)) ? withheldIn(session) : undefined
 }
 
 /** The signed-in user, as Passport serialized them. */
@@ -94,7 +96,7 @@ export async function storesSession(req: Request): Promise<boolean> {
 }
 
 export function storeNameOf(req: Request): string {
-  return req.sessionStore.constructor.name
+  return sessionStoreOf(req).constructor.name
 }
 
 /** The product and the user of a record. */
@@ -102,7 +104,7 @@ export type ProductUser = Pick<RecordOwner, 'product' | 'userId'>
 
 /** The session's record of a product, if it belongs to this user and this session. */
 export function recordOf(req: Request, owner: ProductUser, session = sessionOf(req)): MfaRecord | undefined {
-  return recordIn(session.mfa, owner, req.sessionID)
+  return recordIn(session.mfa, owner, sessionIdOf(req))
 }
 
 function recordIn(mfa: unknown, { product, userId }: ProductUser, sessionId: string): MfaRecord | undefined {
@@ -111,7 +113,7 @@ function recordIn(mfa: unknown, { product, userId }: ProductUser, sessionId: str
 
 /** The session's records of other products, which belong to the same user (R142). */
 export function otherRecordsOf(req: Request, { product, userId }: ProductUser): MfaRecord[] {
-  return otherRecords(sessionOf(req).mfa, { product, userId, sessionId: req.sessionID })
+  return otherRecords(sessionOf(req).mfa, { product, userId, sessionId: sessionIdOf(req) })
 }
 
 /** Writes the record and saves the session. @throws {SessionStoreError} when the session store fails (R09). */
@@ -123,7 +125,7 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
-  guardSaves(req, req.sessionStore, session, {})
+  guardSaves(req, sessionStoreOf(req), session, {})
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
@@ -173,7 +175,7 @@ export async function isCurrent(req: Request, owner: ProductUser, ahead?: ReadAh
 export async function isUnchanged(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
   const found = sessionOf(req).mfa
   const data = await (ahead?.readAhead ?? storedData(req))
-  return data !== undefined && isSameActivity(Reflect.get(data, 'mfa'), found, owner, req.sessionID)
+  return data !== undefined && isSameActivity(Reflect.get(data, 'mfa'), found, owner, sessionIdOf(req))
 }
 
 /** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */
@@ -214,6 +216,7 @@ export async function storeFirst(req: Request, record: MfaRecord): Promise<void>
 
 /** Whether the browser sent this session's id, so that the session was not created in this request. */
 function isBrowsersSession(req: Request): boolean {
+  if (tokenLoginOf(req)) return false
   const { cookie = '' } = req.headers
   return cookie.includes(req.sessionID) || cookie.includes(encodeURIComponent(req.sessionID))
 }
@@ -221,22 +224,16 @@ function isBrowsersSession(req: Request): boolean {
 /** The session's data in the store, if it is still there. */
 async function storedData(req: Request): Promise<object | undefined> {
   const data = await new Promise<unknown>((resolve, reject) => {
-    req.sessionStore.get(req.sessionID, (cause, session) =>
+    sessionStoreOf(req).get(sessionIdOf(req), (cause, session) =>
       cause ? reject(storeFailed(cause)) : resolve(session),
     )
   })
   return typeof data === 'object' && data !== null ? data : undefined
 }
 
-export function sessionEnded(): SessionEndedError {
-  return new SessionEndedError(
-    'The session ended or changed during this request, so its result was discarded. Repeat the request in the current session.',
-  )
-}
-
 /** Removes the session from the request, so that express-session stores nothing more of it. */
 export function detachSession(req: Request): void {
-  Reflect.set(req, 'session', undefined)
+  detach(req)
 }
 
 /** Gives the rest of the request an empty session, which is never stored and sets no cookie. The stored one stays as it is. */
@@ -249,7 +246,7 @@ export function hideSession(req: Request): void {
 
 /** Hides a session that this request created: its cookie would replace that of a sign-in of the same browser (R21). */
 export function hideNewSession(req: Request): void {
-  if (!isBrowsersSession(req)) hideSession(req)
+  if (!tokenLoginOf(req) && !isBrowsersSession(req)) hideSession(req)
 }
 
 /** The return address that the host or a guard remembered, if it is a path on this site; with `settings`, as `returnTarget`. */
@@ -282,17 +279,19 @@ export function onRegenerate(
   Object.defineProperty(old, 'regenerate', {
     configurable: true,
     value(this: Session, callback: (error?: unknown) => void) {
-      deleted = deleteSession(req, req.sessionID)
+      deleted = deleteSession(req, sessionIdOf(req))
       deleted.then(Reflect.get(old, ENDED), ignore)
-      req.sessionStore.generate(req)
+      sessionStoreOf(req).generate(req)
       delete old.mfa
       delete old.returnTo
       const fresh = sessionOf(req)
-      const written = [record, ...others].map((each) => ({ ...each, sessionId: req.sessionID }))
+      const written = [record, ...others].map((each) => ({ ...each, sessionId: sessionIdOf(req) }))
       fresh.mfa = written.reduce<unknown>(withRecord, undefined)
       const isPending = written.every(({ stage }) => stage === 'pending')
       // Passport writes the user into the new session just before it saves it.
-      guardSaves(req, req.sessionStore, fresh, { before: () => isPending && withholdFromSession(req, fresh) })
+      guardSaves(req, sessionStoreOf(req), fresh, {
+        before: () => isPending && withholdFromSession(req, fresh),
+      })
       if (returnTo) fresh.returnTo = returnTo
       callback()
       return this
@@ -304,13 +303,14 @@ export function onRegenerate(
 /** Deletes a session from the store; a rejection may be ignored. @throws {SessionStoreError} */
 export function deleteSession(req: Request, sessionId: string): Promise<void> {
   const deleted = new Promise<void>((resolve, reject) => {
-    req.sessionStore.destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
+    sessionStoreOf(req).destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
   deleted.catch(() => {})
   return deleted
 }
 
-function storeFailed(cause: unknown): SessionStoreError {
+function storeFailed(cause: unknown): SessionStoreError | SessionEndedError {
+  if (cause instanceof SessionEndedError) return cause
   return new SessionStoreError(
     'The session store failed, so no user was signed in or out. Check the store; the cause is its error.',
     { cause },

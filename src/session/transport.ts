@@ -1,0 +1,44 @@
+import type { Request } from 'express'
+import type { Session } from 'express-session'
+import type { TokenLogin } from './token-login.js'
+
+/*
+ * Where the session of a request is: in express-session's `req.session`, or in the login of a client that keeps tokens and no cookie.
+ * Nothing else asks which of the two it is, apart from what such a client must be told.
+ */
+
+const logins = new WeakMap<Request, TokenLogin>()
+
+/** From now on, this login takes the place of the session, which is neither read nor written. */
+export function carryLogin(req: Request, login: TokenLogin): void {
+  logins.set(req, login)
+}
+
+/** The login in the place of the session. */
+export function tokenLoginOf(req: Request): TokenLogin | undefined {
+  return logins.get(req)
+}
+
+/** The session, if the request has one. */
+export function presentedSession(req: Request): Session | null | undefined {
+  const login = logins.get(req)
+  // It has what this package uses of a session.
+  return login ? (login.session as unknown as Session | undefined) : req.session
+}
+
+export function sessionStoreOf(req: Request): Request['sessionStore'] {
+  const login = logins.get(req)
+  return login ? (login.store as unknown as Request['sessionStore']) : req.sessionStore
+}
+
+/** The id of the session; `undefined` as a value where express-session gave none. */
+export function sessionIdOf(req: Request): string {
+  return logins.get(req)?.id ?? req.sessionID
+}
+
+/** Takes the session away from the rest of the request. */
+export function detach(req: Request): void {
+  const login = logins.get(req)
+  if (login) login.session = undefined
+  else Reflect.set(req, 'session', undefined)
+}
