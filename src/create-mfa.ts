@@ -27,6 +27,8 @@ import { type MountedRouter, mountedRouter } from './web/routers/mount.js'
 import { addNotMeRoutes } from './web/routers/not-me.js'
 import { addCancelRecoveryRoutes, addRecoverRoutes } from './web/routers/recover.js'
 import { addVerifyRoutes } from './web/routers/verify.js'
+import { type TokenAccount, tokenAccountWith } from './web/tokens/account.js'
+import { type MfaTokens, tokenHandlers } from './web/tokens/handlers.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
@@ -76,8 +78,10 @@ export interface Mfa<User = Express.User> {
   readonly requireStrongest: (rule?: StrongestRule) => AnyRouteHandler
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
+  /** Logins whose result is tokens. Its handlers throw an `OptionsError` without the option `tokens`. See docs/tokens.md. */
+  readonly tokens: MfaTokens
   /** The functions for changes that your app makes itself: factors that were added or removed, new passwords, accounts to be secured. */
-  readonly account: MfaAccount<User> & ActingAccount<User> & ResetAccount<User>
+  readonly account: MfaAccount<User> & ActingAccount<User> & ResetAccount<User> & TokenAccount<User>
   /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
   /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
@@ -122,9 +126,11 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
+    tokens: () => tokenHandlers(deps),
     account: () =>
       ({
         ...accountWith(deps, recovery),
+        ...tokenAccountWith(deps),
         ...actingWith(deps),
         ...resetRequestsWith(deps, recovery),
       }) as Mfa<User>['account'],

@@ -17,11 +17,13 @@ import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
 import type { DevelopmentInbox } from './protocol/service.js'
 import { openStore } from './stores/config.js'
+import { TOKEN_LOGIN_MS } from './stores/limits/approval-requests.js'
 import { openLimits } from './stores/limits/limits.js'
 import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
 import { knownBrowsersIn } from './stores/trust/known-browsers.js'
-import { endingsIn, NO_ENDINGS } from './stores/trust/not-me-links.js'
+import { endingsIn, NO_ENDINGS, type OnSessionsEnded } from './stores/trust/not-me-links.js'
 import { NO_RESETS } from './stores/trust/resets.js'
+import { tokenLoginsIn } from './stores/trust/token-logins.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { NO_NEW_BROWSERS, newBrowsersWith } from './web/actions/new-browser.js'
 import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
@@ -30,6 +32,7 @@ import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
 import { admissionWith } from './web/http/admission.js'
 import { bannerFor } from './web/http/request.js'
 import type { RouteParts } from './web/routers/context.js'
+import { reportEnd } from './web/tokens/answer.js'
 
 /*
  * The composition root: reads the options once, and builds and connects the modules.
@@ -67,7 +70,7 @@ function build(options: object): Built {
   const { render } = settings.pages
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
-  const { trustedDevices, urls, notices, users } = settings
+  const { trustedDevices, urls, notices, users, tokens: tokenOptions } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store, users)
   // No other process can remove a device from the memory of this one.
   const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
@@ -76,8 +79,27 @@ function build(options: object): Built {
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store, users)
   const linkStore = notices.store ? openStore(notices.store, users) : (trustStore ?? ownStore)
   const limits = openLimits(settings)
-  const { closeAll } = limits.approvalRequests
-  const endings = urls.publicUrl && linkStore ? endingsIn(linkStore, closeAll) : NO_ENDINGS
+  const tokenStore = tokenOptions && openStore(tokenOptions.store, users)
+  const endStore = urls.publicUrl && linkStore ? linkStore : tokenStore
+  const onSessionsEnded: OnSessionsEnded = async (userId, why) => {
+    if (tokenOptions && why) {
+      await reportEnd({ options: tokenOptions, settings }, { userId, reason: why })
+    }
+    await Promise.all([limits.approvalRequests.closeAll(userId), limits.tokenPlaces.closeAll(userId)])
+  }
+  const kept = endStore && endingsIn(endStore, onSessionsEnded)
+  const endings = kept
+    ? { ...kept, ...(!urls.publicUrl && { notMeLinks: NO_ENDINGS.notMeLinks }) }
+    : NO_ENDINGS
+  const lifeMs = Math.min(TOKEN_LOGIN_MS, settings.login.pendingLifetimeMs)
+  const tokens = tokenOptions &&
+    tokenStore &&
+    kept && {
+      settings,
+      options: tokenOptions,
+      logins: tokenLoginsIn(tokenStore, lifeMs),
+      generations: kept.generations,
+    }
   const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
@@ -118,6 +140,7 @@ function build(options: object): Built {
     ...endings,
     recoveries: recovery ?? NO_RECOVERIES,
     resets: recovery?.resets ?? NO_RESETS,
+    tokens,
     newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, ...endings }) : NO_NEW_BROWSERS,
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),

@@ -96,6 +96,7 @@ export type ProblemCode =
   | 'invalid_request'
   | 'cross_site'
   | 'other_user'
+  | 'too_many_logins'
   | 'not_found'
   | 'unknown_device'
   | 'unknown_link'

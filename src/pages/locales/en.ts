@@ -528,6 +528,10 @@ export const en = {
       title: 'Too many open confirmations',
       advice: 'Answer those that you started, or try again {in}.',
     },
+    too_many_logins: {
+      title: 'Too many open sign-ins',
+      advice: 'Finish one that you started, or try again {in}.',
+    },
     session_ended: {
       title: 'Your session has ended',
       advice: 'You signed out or signed in again in the meantime. Please sign in again.',

@@ -11,6 +11,7 @@ import { actingError } from '../../session/acting.js'
 import { renewSession } from '../../session/renew.js'
 import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { isGated } from '../../session/ungated-logins.js'
 import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
@@ -143,11 +144,14 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
     revokeDevices,
     async renewSession(req, user) {
       refuseWhileActing(req)
+      if (tokenLoginOf(req)) {
+        throw new TypeError('renewSession was called for a request with a token. Call account.endTokens.')
+      }
       const shared = requestState<RouteDeps>(req)
       await deps.approvalRequests.closeAll(userIdOf(user, settings))
       await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
     },
-    secure: async (user) => secureAccount(deps, userIdOf(user, settings)),
+    secure: async (user) => secureAccount(deps, userIdOf(user, settings), 'secured'),
     reset: (user, order) => resetAccount(deps, recovery, { user, order }),
     sendRecoveryNotices: () => deps.recoveries.sendDueNotices(),
   }

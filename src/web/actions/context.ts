@@ -19,9 +19,11 @@ import type {
 import { isGated } from '../../session/ungated-logins.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
+import type { Generations } from '../../stores/trust/generations.js'
 import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'
 import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
+import type { TokenLogins } from '../../stores/trust/token-logins.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
 import { approvalLocales, clientAddressOf, localesOf } from '../http/request.js'
@@ -140,6 +142,16 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly newBrowsers: SessionDeps['newBrowsers'] & Pick<KnownBrowsers, 'forgetSince'>
   readonly recoveries: PendingRecoveries
   readonly resets: Pick<Resets, 'find' | 'redeem'>
+  /** Present with the option `tokens`. */
+  readonly tokens: TokenDeps | undefined
+}
+
+/** What logins without a session work with. */
+export interface TokenDeps {
+  readonly settings: Settings
+  readonly options: NonNullable<Settings['tokens']>
+  readonly logins: TokenLogins
+  readonly generations: Generations
 }
 
 /** A request with the gates that it passed. */

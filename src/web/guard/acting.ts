@@ -4,8 +4,9 @@ import { actingError, beginActing, endActing } from '../../session/acting.js'
 import { askedStateOf } from '../../session/find-state.js'
 import type { VerifiedRecord } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
+import { sessionEnded } from '../../session/session-ended.js'
 import type { ActiveState } from '../../session/state.js'
-import { sessionEnded } from '../../session/store.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { userIdOf } from '../../session/user-factors.js'
 import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { namesOtherUser } from '../actions/other-user.js'
@@ -44,6 +45,9 @@ async function signedInState(
 ): Promise<{ at: EnteredRequest; state: ActiveState }> {
   const shared = requestState<RouteDeps>(req)
   const at = { req, deps: gateOf({ req, shared }, deps), shared }
+  if (tokenLoginOf(req) ?? at.deps.tokens?.options.claims(req)) {
+    throw actingError('A token names one user, so nobody can act for another with it. Use a session.')
+  }
   const state = await askedStateOf(at)
   if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
   if (namesOtherUser(at, state)) {

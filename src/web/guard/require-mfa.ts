@@ -13,6 +13,7 @@ import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { askedApproval } from '../actions/approval.js'
 import {
   type EnteredRequest,
@@ -29,6 +30,7 @@ import { offeredChoice } from '../http/listed-factors.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import { askedAnswer, refuseOtherUser, stop } from '../routers/respond.js'
+import { enterToken, refuseToken, resumedState } from '../tokens/enter.js'
 import {
   type BoundRequest,
   fieldFaults,
@@ -36,7 +38,7 @@ import {
   shownRequest,
   unfitFields,
 } from './bound-request.js'
-import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
+import { setStepUpHeader, stepUpAddress, stepUpMembers, stepUpTarget } from './issuer-step-up.js'
 import {
   type BoundRule,
   labelsOf,
@@ -70,7 +72,7 @@ export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
 /** The guard for a rule, behind any gate; with `own`, behind the gate of the same options. @throws {OptionsError} */
 export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
-  return guard(own, (at, res, next, state) => {
+  return guard(own, given, (at, res, next, state) => {
     // Almost every request takes this path, so it creates no promise.
     if (!rule.bind && state.stage === 'verified' && isFresh(state.record, rule)) return pass(at, next, state)
     if (rule.bind) return requireApproval(at, res, next, state, rule, rule.bind)
@@ -81,7 +83,7 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
 /** The guard for changes that the host makes itself: it requires what our own changes require. @throws {OptionsError} (R18). */
 export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
   const rule = readStrongestRule(given)
-  return guard(own, async (at, res, next, state) => {
+  return guard(own, { strongest: given }, async (at, res, next, state) => {
     if (state.record.acting) return refuseActing(at, res)
     const { user } = await requestContext(at, state)
     const change = factorChange(user, rule.maxAgeMs)
@@ -101,15 +103,22 @@ type Decide = (
   state: ActiveState,
 ) => Promise<void> | void
 
-function guard(own: RouteDeps | undefined, decide: Decide): AnyRouteHandler {
+/** `rule` names what it requires, for which a token has one step-up at a time. */
+function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRouteHandler {
+  const purpose = JSON.stringify(rule, (_, value) => (typeof value === 'function' ? String(value) : value))
   return forAnyRoute(function mfaRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, own), shared }
+    const { deps } = at
+    const payload = deps.tokens?.options.claims(req)
     const run = (state: SessionState) => {
       if (state.stage === 'none') return requireSignIn(at, res)
       if (!refuseOtherUser(at, res, state)) return decide(at, res, next, state)
     }
-    withState(at, next, run, askedStateOf)
+    if (!payload) return withState(at, next, run, askedStateOf)
+    enterToken(at, payload, { purpose })
+      .then((refused) => (refused ? refuseToken(res, refused) : withState(at, next, run, askedStateOf)))
+      .catch(next)
   })
 }
 
@@ -212,12 +221,13 @@ async function requireApproval(
 async function requireFactor(
   at: EnteredRequest,
   res: Response,
-  state: ActiveState,
+  found: ActiveState,
   rule: Rule,
   asked?: BoundRequest,
 ): Promise<void> {
   const { req, deps } = at
   setSecurityHeaders(res)
+  const state = await resumedState(at, found)
   const { settings, diagnostics } = deps
   // Neither the person who acts nor the user can show a factor in this session (R118).
   if (state.record.acting) return refuseActing(at, res)
@@ -274,8 +284,9 @@ async function requireFactor(
   if (html) return res.redirect(303, current ? (problem.next ?? urls.path) + why : login.signInPath)
   if (!current) return sendProblem(res, { code: 'session_ended', next: login.signInPath })
   setStepUpHeader(res, problem, target)
+  const told = tokenLoginOf(req) ? { ...problem, ...stepUpMembers(target) } : problem
   const atLeast = rule.bind?.atLeast ?? 'entered'
-  sendProblem(res, approval ? { ...problem, approval: { ...askedAnswer(approval), atLeast } } : problem)
+  sendProblem(res, approval ? { ...told, approval: { ...askedAnswer(approval), atLeast } } : told)
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */

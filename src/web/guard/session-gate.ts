@@ -1,7 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
-import { withState } from '../../session/find-state.js'
+import { setState, withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
+import { refuseSessions } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget } from '../../session/return-to.js'
 import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
@@ -45,7 +46,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     wrapLogIn(at)
     setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
-    if (req.sessionID === sessionId) deps.diagnostics.inspect(req)
+    if (req.session && req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
     if (state.stage !== 'none') keepEnded(at, state, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
@@ -70,8 +71,18 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     if (!isOfExpress(req)) shared.readOnly = true
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
+    if (at.deps.tokens?.options.only && !req.session) return passWithout(at, next)
     withState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
+}
+
+/** Lets a request without a session pass in an app that has none: no user is signed in by one (R150). */
+function passWithout(at: EnteredRequest, next: NextFunction): void {
+  refuseSessions(at.req)
+  wrapLogIn(at)
+  setGate(at.shared, at.deps)
+  setState(at, { stage: 'none', expired: false })
+  next()
 }
 
 /** Warns if the page that a pending login is sent to is not there. */

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { DEFAULT_USERS } from '../../products.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { DAY_MS } from '../../time.js'
 
 /** The name of a cookie for a table of users, of which another one knows nothing (R144). */
@@ -17,6 +18,8 @@ export function cookieReader(name: string, value: RegExp): CookieReader {
   const patternFor = (users: string) =>
     new RegExp(`(?:^|;\\s*)${cookieNameFor(users, name)}=(${value.source})(?:;|$)`)
   return (req, users) => {
+    // A client that keeps tokens has no cookie of ours.
+    if (tokenLoginOf(req)) return undefined
     const cookie = patterns.get(users) ?? patternFor(users)
     patterns.set(users, cookie)
     return cookie.exec(req.get('cookie') ?? '')?.[1]
@@ -32,6 +35,7 @@ export function setCookie(
   path: string,
   maxAge: number,
 ): void {
+  if (tokenLoginOf(req)) return
   res.cookie(name, value, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge })
 }
 

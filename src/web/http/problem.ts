@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import type { ProblemCode } from '../../pages/view.js'
 import type { KeyFault } from '../../protocol/keys.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import type { problemAnswer } from './answers.js'
 import { sendText, setRetryAfter } from './headers.js'
 import type { ListedFactor } from './listed-factors.js'
@@ -39,6 +40,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
     'What is to be approved does not fit into the message of a factor that is accepted.',
   ],
   too_many_approvals: [429, 'Too many requests wait for the approval of this user.'],
+  too_many_logins: [429, 'Too many sign-ins of this user wait for a second factor.'],
   session_ended: [401, 'The session ended or changed during this request.'],
   invalid_code: [401, 'The code is wrong.'],
   malformed_code: [
@@ -103,6 +105,9 @@ export interface Problem {
   readonly factors?: readonly ListedFactor[]
   /** With `step_up_required`: what exactly the factor confirms. Its `id` is sent back as `approval`; `expiresAt` is ISO 8601. */
   readonly approval?: z.output<typeof problemAnswer>['approval']
+  /** To a client with tokens, with `step_up_required`: what the rule requires, as in `WWW-Authenticate`. */
+  readonly acrValues?: readonly string[]
+  readonly maxAgeSeconds?: number
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
   /** With `factors_withheld`: the page on which the user requests a recovery, if that is possible. */
@@ -124,7 +129,8 @@ export function statusOf(code: ProblemCode): number {
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
   res.statusCode = status
-  sendText(res, 'application/problem+json', JSON.stringify(problemDetails(problem, status)))
+  const body = { ...problemDetails(problem, status), ...tokenLoginOf(res.req)?.news }
+  sendText(res, 'application/problem+json', JSON.stringify(body))
 }
 
 /** A problem as problem+json (RFC 9457). */

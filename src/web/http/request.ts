@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Settings } from '../../options/settings.js'
 import { hostBanner } from '../../pages/layout.js'
 import { languageKey, pickLocale } from '../../protocol/language.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { chosenLanguage } from './cookies.js'
 
 /** So many values of a header are remembered. Browsers and programs send far fewer. */
@@ -31,9 +32,9 @@ export function byHeader<Result>(
 
 const accepted = byHeader('accept', (req) => req.accepts(['json', 'html']))
 
-/** Whether to respond with a page. A client without a preference, as most programs are, gets JSON. */
+/** Whether to respond with a page. A client without a preference, as most programs are, gets JSON, and so does one with tokens. */
 export function wantsHtml(req: Request): boolean {
-  return accepted(req) === 'html'
+  return accepted(req) === 'html' && !tokenLoginOf(req)
 }
 
 /** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
@@ -43,8 +44,16 @@ export function isSubresource(req: Request): boolean {
   return accepted(req) === false
 }
 
+/** Whether a request has `Authorization` of a kind that no browser sends by itself. */
+export function sendsToken(req: Request): boolean {
+  const authorization = req.get('authorization')
+  return authorization !== undefined && !/^(?:basic|digest|negotiate|ntlm)\b/i.test(authorization)
+}
+
 /** Whether a request comes from a page of this site or from a program, not from another site (R13). */
 export function isSameOrigin(req: Request): boolean {
+  // A form of another site cannot send a reference or a token.
+  if (tokenLoginOf(req) && (req.get('mfa-login') !== undefined || sendsToken(req))) return true
   const site = req.get('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const origin = req.get('origin')

@@ -1,4 +1,5 @@
 import type { BrowserExchange } from '../../session/state.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import type { Entry } from '../../stores/trust/devices.js'
 import { setCookie } from './cookies.js'
 
@@ -17,8 +18,12 @@ export interface TrustCookie {
 
 /** The trusted-device cookie with that name. */
 export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
-  const read = ({ req, shared }: BrowserExchange) =>
-    shared.deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
+  const read = ({ req, shared }: BrowserExchange) => {
+    if (shared.deviceEntries) return shared.deviceEntries
+    return tokenLoginOf(req)
+      ? entriesOf([req.get('mfa-device') ?? ''])
+      : entriesIn(req.get('cookie') ?? '', name)
+  }
 
   return {
     read,
@@ -30,12 +35,22 @@ export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
       const others = read(exchange).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
       shared.deviceEntries = entries
+      if (tokenLoginOf(req)) return
       if (entries.length === 0)
         return void res.clearCookie(name, { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' })
       // The store decides when an entry expires (R65); the cookie may live longer.
-      setCookie(req, res, name, entries.map(({ id, token }) => `${id}.${token}`).join('~'), '/', maxAgeMs)
+      setCookie(req, res, name, textOf(entries), '/', maxAgeMs)
     },
   }
+}
+
+function textOf(entries: readonly Entry[]): string {
+  return entries.map(({ id, token }) => `${id}.${token}`).join('~')
+}
+
+/** What a client without cookies keeps of its trusted device, and sends as `MFA-Device`; empty if this answer changes nothing. */
+export function deviceIn({ deviceEntries }: BrowserExchange['shared']): { readonly device?: string } {
+  return deviceEntries ? { device: textOf(deviceEntries) } : {}
 }
 
 const ENTRY = /^([\w-]{22})\.([\w-]{43})$/
@@ -45,6 +60,10 @@ function entriesIn(header: string, name: string): Entry[] {
     const [given = '', value = ''] = pair.trim().split('=', 2)
     return given === name ? [value] : []
   })
+  return entriesOf(values)
+}
+
+function entriesOf(values: readonly string[]): Entry[] {
   return values
     .flatMap((value) => value.split('~', MAX_READ))
     .slice(0, MAX_READ)

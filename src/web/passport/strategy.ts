@@ -5,8 +5,10 @@ import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { safeReturnTo } from '../../session/return-to.js'
+import { sessionEnded } from '../../session/session-ended.js'
 import type { ActiveState } from '../../session/state.js'
-import { hideNewSession, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { hideNewSession, storeIfCurrent } from '../../session/store.js'
+import { sessionIdOf, tokenLoginOf } from '../../session/transport.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import { userIdOf } from '../../session/user-factors.js'
 import {
@@ -25,6 +27,9 @@ import { readBody } from '../http/body.js'
 import { setRetryAfter, setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
+import { tellClaims } from '../tokens/answer.js'
+import { beginLogin, respondPending } from '../tokens/begin.js'
+import { enterLogin, hasSessionUser, REFERENCE } from '../tokens/enter.js'
 
 /** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
 export interface MfaFailure extends Problem {
@@ -71,10 +76,19 @@ export class PassportMfaStrategy {
   }
 
   private async attempt(req: Request, options: StrategyOptions): Promise<void> {
-    const finish = options.session === false ? 'request' : 'passport'
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
     const user = userOfRequest(at)
+    const isForOne = options.session === false
+    // Without a session, the login waits under a reference, and is complete with the factor.
+    const hasReference = isForOne && at.deps.tokens !== undefined && !hasSessionUser(at)
+    const finish = hasReference ? 'log-in' : isForOne ? 'request' : 'passport'
+    if (hasReference) {
+      const isSent = req.get(REFERENCE) !== undefined
+      const refused = isSent ? await enterLogin(at, responseOf(req)) : undefined
+      if (refused) return this.refuse(req, refused)
+      if (!isSent && user) await beginLogin(at, user)
+    }
     const found = shared.session?.state
     if (user && finish === 'passport') await logIn(req, user)
     // Asked for the state of a pending login, the session withholds the user that the request names.
@@ -89,7 +103,9 @@ export class PassportMfaStrategy {
     // The session is another user's, whose first factor this request has not shown.
     if (namesOtherUser(at, state)) return this.refuse(req, { code: 'other_user' })
     const isPending = state.stage === 'pending'
-    if (!isPending && (user || shared.loggedInAs === req.sessionID)) return this.letPass(at, state, finish)
+    const isComplete = tokenLoginOf(req)?.isComplete
+    if (isComplete) await tellClaims(at)
+    if (!isPending && (user || shared.loggedInAs === sessionIdOf(req))) return this.letPass(at, state, finish)
     if (state.record.acting) return this.refuse(req, { code: 'acting' })
 
     const body = await readBody(req, responseOf(req), loginBody)
@@ -99,8 +115,13 @@ export class PassportMfaStrategy {
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
     const context = await requestContext(at, state)
     const outcome = await verifyFactor(context, withFactor(context, body.fields), finish)
+    if (outcome.outcome === 'verified' && (outcome.mustEnroll ?? outcome.mayRecover)) {
+      const next = await askedStateOf(at)
+      return next.stage === 'none' ? this.refuse(req, { code: 'session_ended' }) : this.ask(at, next, options)
+    }
     if (outcome.outcome === 'verified') {
       const { method, backupCodesLeft } = outcome
+      if (hasReference) await tellClaims(at)
       return this.success(state.user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })
     }
     if (outcome.outcome === 'approved') {
@@ -135,6 +156,7 @@ export class PassportMfaStrategy {
       await storeIfCurrent(req, { ...record, returnTo })
     }
     setSecurityHeaders(res)
+    if (tokenLoginOf(req)) return respondPending(at, res, state)
     if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
     res.redirect(303, deps.settings.urls.path)
   }

@@ -35,6 +35,7 @@ import type { enrolledAnswer, preparedAnswer } from '../http/answers.js'
 import { confirmBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
+import { answer } from '../tokens/answer.js'
 import { isExhausted, isReplaced, type RouteContext } from './context.js'
 import {
   changeApproved,
@@ -191,7 +192,8 @@ async function confirm(context: RouteContext): Promise<void> {
   }
   const { settings } = deps
   forgetEnrollment(res, settings)
-  if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+  const enrolled = { status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>
+  if (!html) return answer(context, res, enrolled)
   res.redirect(303, `${settings.urls.path}/enroll-app/done`)
 }
 

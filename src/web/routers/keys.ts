@@ -20,7 +20,8 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
-import { requireCurrent, sessionEnded, storeIfCurrent, storeRecord } from '../../session/store.js'
+import { sessionEnded } from '../../session/session-ended.js'
+import { requireCurrent, storeIfCurrent, storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
@@ -31,6 +32,7 @@ import { addKeyBody, keyOptionsBody, renameKeyBody } from '../http/bodies.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
+import { answer } from '../tokens/answer.js'
 import type { RouteContext } from './context.js'
 import {
   changeApproved,
@@ -209,7 +211,9 @@ async function add(context: RouteContext): Promise<void> {
   )
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?added`)
-  if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
+  if (!added) return
+  const addedKey = { status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>
+  await answer(context, res, addedKey)
 }
 
 /** Adds a passkey that the browser created without a prompt. It proves nothing in this session. */

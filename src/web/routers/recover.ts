@@ -13,7 +13,8 @@ import { maskForOwner } from '../../protocol/masked-contact.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
-import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { sessionEnded } from '../../session/session-ended.js'
+import { storeIfCurrent } from '../../session/store.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
 import { iso } from '../../time.js'
 import { type RouteDeps, requestContext } from '../actions/context.js'
@@ -23,6 +24,7 @@ import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../h
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
+import { answer } from '../tokens/answer.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { addNoticeLinkRoutes } from './not-me.js'
 import { backupOffer, keptRefusal, sendRefusal, showPage, stop } from './respond.js'
@@ -174,7 +176,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   await continueLogin(context, state, completed)
   const next = `${deps.settings.urls.path}/enroll-app`
   if (html) return res.redirect(303, next)
-  res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
+  await answer(context, res, { status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
 
 /** Requests the recovery that the user asked for, in the session that shows the factor now. */

@@ -12,6 +12,7 @@ import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
+import { enterLogin, refuseToken } from '../tokens/enter.js'
 import type { RouteContext } from './context.js'
 import { respondFailure } from './failure.js'
 import { refuseOtherUser, sendRefusal, stop } from './respond.js'
@@ -93,7 +94,8 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
 export function addPublicRoute(router: Router, own: RouteDeps, path: string, route: PublicRoute): void {
   const entered = (handler: PublicHandler | undefined): EnteredHandler | undefined =>
     handler && (({ req, deps }, res) => handler(req, res, deps))
-  add(router, own, path, { get: entered(route.get), post: entered(route.post), delete: undefined })
+  const handlers = { get: entered(route.get), post: entered(route.post), delete: undefined }
+  add(router, own, path, handlers, true)
 }
 
 function add(
@@ -101,12 +103,15 @@ function add(
   own: RouteDeps,
   path: string,
   { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
+  isPublic = false,
 ): void {
   const handlers = new Map(Object.entries(onlyGiven({ GET: get, HEAD: get, POST: post, DELETE: del })))
 
   const respond = async (at: EnteredRequest, res: Response) => {
     const { req, deps } = at
     setSecurityHeaders(res)
+    const refused = isPublic ? undefined : await enterLogin(at, res)
+    if (refused) return refuseToken(res, refused)
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))

@@ -13,6 +13,7 @@ import { verifyBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
+import { answer } from '../tokens/answer.js'
 import { respondState } from './challenge.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { requestAsked } from './recover.js'
@@ -49,8 +50,8 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   const after = state.record.returnTo ?? deps.settings.login.homePath
   if (outcome.outcome === 'approved') {
     if (html) return res.redirect(303, after)
-    const answer = { status: 'approved', next: after, approval: outcome.approval } as const
-    return void res.json(answer satisfies Frozen<z.output<typeof approvedAnswer>>)
+    const approved = { status: 'approved', next: after, approval: outcome.approval } as const
+    return answer(context, res, approved satisfies Frozen<z.output<typeof approvedAnswer>>)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
   if (html && asksRecovery(context)) return requestAsked(context, recovery)
@@ -61,17 +62,21 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
   if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
   const given = onlyGiven({ trusted, backupCodesLeft: left })
-  res.json({ status: 'verified', next, ...given } satisfies z.output<typeof verifiedAnswer>)
+  const signedIn = { status: 'verified', next, ...given } satisfies z.output<typeof verifiedAnswer>
+  await answer(context, res, signedIn)
 }
 
 /** After a factor that does not complete the login: on to the setup of a new one, or to the recovery. */
-function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnswer>['status']): void {
+async function respondGoesOn(
+  context: RouteContext,
+  status: z.output<typeof goesOnAnswer>['status'],
+): Promise<void> {
   const { res, deps, html } = context
   // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
   const enroll = html ? '/enroll-app' : enrollPathFor(context)
   const next = deps.settings.urls.path + (status === 'recovery_allowed' ? '/recover' : enroll)
   if (html) return res.redirect(303, next)
-  res.json({ status, next } satisfies z.output<typeof goesOnAnswer>)
+  await answer(context, res, { status, next } satisfies z.output<typeof goesOnAnswer>)
 }
 
 /** The page on which a user who signs in after the waiting period completes the recovery. */
