@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { HostError } from '../errors.js'
 import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
 import { onlyGiven } from '../shape.js'
 import { hasEnded, sessionStateOf, setState } from './find-state.js'
@@ -20,7 +21,7 @@ import type {
   SessionRequest,
 } from './state.js'
 import { detachSession, otherRecordsOf, rememberedTarget, requireCurrent } from './store.js'
-import { sessionIdOf, tokenLoginOf } from './transport.js'
+import { presentedSession, sessionIdOf, tokenLoginOf } from './transport.js'
 import { GATED } from './ungated-logins.js'
 import { userIdOf } from './user-factors.js'
 
@@ -147,7 +148,14 @@ async function enterOthers(at: SessionRequest, all: readonly SessionDeps[]): Pro
 }
 
 async function signIn(at: SessionRequest, login: Login, { verification, renewal }: Continued): Promise<void> {
-  const userId = userIdOf(login.user, at.deps.settings)
+  const { settings } = at.deps
+  if (settings.tokens?.only && !presentedSession(at.req)) {
+    throw new HostError(
+      'ERR_MFA_TOKENS',
+      'req.logIn was called in an app without sessions (tokens.only). Pass { session: false } to passport.authenticate, and mount mfa.tokens.begin after it.',
+    )
+  }
+  const userId = userIdOf(login.user, settings)
   if (verification?.userId === userId) return completeLogin(at, login, verification)
   if (renewal?.userId === userId) return renewLogin(at, login, renewal)
   return startLogin(at, login, userId)

@@ -31,17 +31,11 @@ export function passportOf(req: Request): Request & PassportRequest {
   )
 }
 
-/** Has the request sign users in for itself alone, where the app has no sessions. */
-export function refuseSessions(req: Request): void {
-  const logIn: LogIn = (user, { session }, done) => {
-    if (session === false) {
-      showUser(req, user)
-      return done()
-    }
-    throw new HostError(
-      'ERR_MFA_TOKENS',
-      'req.logIn was called in an app without sessions (tokens.only). Pass { session: false } to passport.authenticate, and mount mfa.tokens.begin after it.',
-    )
+/** Has the request sign users in for itself alone, in an app that mounts no `passport.session()`. */
+export function signInForRequest(req: Request): void {
+  const logIn: LogIn = (user, _options, done) => {
+    showUser(req, user)
+    done()
   }
   const logOut: LogOut = (...rest) => {
     withholdUser(req)

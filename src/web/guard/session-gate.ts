@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { setState, withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
-import { refuseSessions } from '../../session/passport-request.js'
+import { signInForRequest } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget } from '../../session/return-to.js'
 import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
@@ -78,7 +78,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
 
 /** Lets a request without a session pass in an app that has none: no user is signed in by one (R150). */
 function passWithout(at: EnteredRequest, next: NextFunction): void {
-  refuseSessions(at.req)
+  signInForRequest(at.req)
   wrapLogIn(at)
   setGate(at.shared, at.deps)
   setState(at, { stage: 'none', expired: false })
