@@ -94,6 +94,8 @@ const AT_ONCE = [
   'test/releases/releases.test.ts',
   'test/releases/side-by-side.test.ts',
   'test/releases/write.test.ts',
+  'test/tokens/races.test.ts',
+  'test/tokens/two-processes.test.ts',
 ]
 
 /** Look for secrets where others could read them, with probes in the sources. */

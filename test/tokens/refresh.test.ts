@@ -44,6 +44,24 @@ describe('mfa.tokens.refresh', () => {
     await tokenClient(made.app, { access: a.refresh }).post('/auth/refresh').expect(401)
   })
 
+  it('R151: gives the claims of the login for the token of a step-up, which does not last', async () => {
+    const clock = stopClock()
+    const made = tokenHost()
+    const { access } = await signInWithTokens(made, 'alice')
+    clock.move(6 * MINUTE)
+    const { login } = (await tokenClient(made.app, { access }).post('/api/strong').expect(401)).body
+    made.standIn.setApp('alice@example.com', '424242')
+    const { body } = await tokenClient(made.app, { access, login })
+      .post('/mfa/verify')
+      .send({ factor: 'app', code: '424242' })
+      .expect(200)
+    await tokenClient(made.app, { access: body.access }).post('/api/strong').expect(200)
+    const stepped = signToken({ ...payloadOf(body.access), kind: 'refresh' })
+    const refreshed = await tokenClient(made.app, { access: stepped }).post('/auth/refresh').expect(200)
+    expect(payloadOf(refreshed.body.access)).toEqual(payloadOf(access))
+    await tokenClient(made.app, { access: refreshed.body.access }).post('/api/strong').expect(401)
+  })
+
   it('ends a grace period', async () => {
     const clock = stopClock()
     const graceUntil = Date.now() + DAY
