@@ -13,8 +13,8 @@ export interface StoredItem {
 }
 
 /**
- * A store for trusted devices, account recoveries and the links in notices: items by owner and id. Owners and ids are printable
- * ASCII of at most 120 characters; values are texts of at most 2,000 characters. Every method must be atomic: of two
+ * A store for trusted devices, account recoveries, logins without a session and the links in notices: items by owner and id. Owners and ids are printable
+ * ASCII of at most 120 characters; values are texts of at most 4,000 characters. Every method must be atomic: of two
  * concurrent `add`, `swap` or `remove` calls for the same item, only one returns `true`.
  */
 export interface ItemStore {

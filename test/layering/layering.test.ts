@@ -94,7 +94,10 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/ungated-logins.ts', 'src/session/withheld-user.ts'] },
-  'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
+  'express-session': {
+    uses: [],
+    types: ['src/session/saving.ts', 'src/session/store.ts', 'src/session/transport.ts'],
+  },
   express: {
     uses: ['src/create-mfa.ts', 'src/web/routers/', 'src/web/http/'],
     types: ['src/options/', 'src/session/', 'src/web/'],
@@ -188,10 +191,11 @@ describe('the layering of the plugin', () => {
     expect(broken(plugin, isAllowedThere)).toEqual([])
   })
 
-  it('touches the session of the request in src/session/store.ts only', () => {
+  it('touches the session of the request in src/session/transport.ts and src/session/store.ts only', () => {
     const session = /\b(?:req|request)\s*(?:\?\.|\.)\s*session\b(?!ID)|\bsessionStore\b|['"]session['"]/
     expect(plugin.filter(({ code }) => session.test(code)).map(({ path }) => path)).toEqual([
       'src/session/store.ts',
+      'src/session/transport.ts',
     ])
   })
 
@@ -211,6 +215,8 @@ describe('the layering of the plugin', () => {
       'src/web/passport/strategy.ts',
       'src/web/routers/mount.ts',
       'src/web/routers/route.ts',
+      'src/web/tokens/begin.ts',
+      'src/web/tokens/refresh.ts',
     ])
   })
 

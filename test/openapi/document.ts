@@ -218,7 +218,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'A correct one makes the session a verified one, with a new id; or, with `approval`, approves one request.',
       tag: 'Second factor',
       body: wire.verifyBody,
-      answer: z.union([wire.verifiedAnswer, wire.approvedAnswer, wire.goesOnAnswer]),
+      answer: z.union([wire.verifiedAnswer, wire.approvedAnswer, wire.goesOnAnswer, wire.issuedAnswer]),
       problems: [
         'invalid_code',
         'malformed_code',
@@ -556,7 +556,7 @@ export const openApi = createDocument(
       title: 'Countersign: the routes of the plugin',
       version: '1',
       description:
-        'Paths are relative to the path at which `mfaRouter` is mounted, `/mfa` by default. Send `Accept: application/json`; bodies are JSON or forms of at most 4 KB. The session cookie of the app identifies the user. A response that is not a success is `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist with the option `trustedDevices`, those of notices with links in notices.',
+        'Paths are relative to the path at which `mfaRouter` is mounted, `/mfa` by default. Send `Accept: application/json`; bodies are JSON or forms of at most 4 KB. The session cookie of the app identifies the user; an app with tokens takes `MFA-Login`, an access token, or both. A response that is not a success is `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist with the option `trustedDevices`, those of notices with links in notices.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/mfa' }],
@@ -568,7 +568,22 @@ export const openApi = createDocument(
       { name: 'Pages' },
     ],
     paths: PATHS,
+    security: [{}, { login: [] }, { token: [] }, { login: [], token: [] }],
     components: {
+      securitySchemes: {
+        login: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'MFA-Login',
+          description:
+            'With the option `tokens`: the `login` of an answer. A pending login needs nothing else; a step-up needs the access token, too.',
+        },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'With the option `tokens`: an access token of the app.',
+        },
+      },
       schemas: {
         MfaState: wire.mfaState,
         Factor: wire.factorAnswer,

@@ -157,6 +157,7 @@ describe('createMfa', () => {
       'upgrade',
       'requireStrongest',
       'strategy',
+      'tokens',
       'account',
       'metrics',
       'client',

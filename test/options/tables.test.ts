@@ -10,12 +10,12 @@ const OUTAGE = ['docs/outage.md', 'SECURITY.md', 'README.md', 'docs/options.md']
 
 describe('the tables of options', () => {
   it('are committed in their current form, as `npm run generate` writes them', () =>
-    everyCase([...OUTAGE, 'docs/trusted-devices.md'], async (path) => {
+    everyCase([...OUTAGE, 'docs/trusted-devices.md', 'docs/tokens.md'], async (path) => {
       await expect(await withTables(path)).toMatchFileSnapshot(`../../${path}`)
     }))
 
   it('stand in a document for every group', async () => {
-    const texts = await Promise.all(['docs/options.md', 'docs/trusted-devices.md'].map(withTables))
+    const texts = await Promise.all(['docs/options.md', 'docs/trusted-devices.md', 'docs/tokens.md'].map(withTables))
     const shown = [...texts.join('').matchAll(/<!-- options: (\S+) -->/g)].map(([, group]) => group)
     expect(shown.sort()).toEqual(GROUP_NAMES.filter((name) => !name.includes('.')).sort())
   })

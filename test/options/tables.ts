@@ -11,6 +11,7 @@ import { outage } from '../../src/options/outage.js'
 import { languages, pages } from '../../src/options/pages.js'
 import { recovery } from '../../src/options/recovery.js'
 import { serviceAddress } from '../../src/options/service.js'
+import { tokens } from '../../src/options/tokens.js'
 import { trustedDevices } from '../../src/options/trust.js'
 import { urls } from '../../src/options/urls.js'
 import { declarationsIn } from './declarations.js'
@@ -36,6 +37,7 @@ const GROUPS: Readonly<Record<string, readonly [string, string, Schema]>> = {
   recovery: ['src/options/recovery.ts', 'RecoveryRules', recovery],
   pages: ['src/options/pages.ts', 'PageRules', pages],
   languages: ['src/options/pages.ts', 'LanguageRules', languages],
+  tokens: ['src/options/tokens.ts', 'TokenRules', tokens],
   trustedDevices: ['src/options/trust.ts', 'TrustedDeviceRules', trustedDevices],
 }
 

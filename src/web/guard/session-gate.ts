@@ -7,6 +7,7 @@ import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget } from '../../session/return-to.js'
 import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
 import { hideSession, keepEnded, storeIfCurrent } from '../../session/store.js'
+import { presentedSession } from '../../session/transport.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
@@ -46,7 +47,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     wrapLogIn(at)
     setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
-    if (req.session && req.sessionID === sessionId) deps.diagnostics.inspect(req)
+    if (presentedSession(req) && req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
     if (state.stage !== 'none') keepEnded(at, state, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
@@ -71,7 +72,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     if (!isOfExpress(req)) shared.readOnly = true
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
-    if (at.deps.tokens?.options.only && !req.session) return passWithout(at, next)
+    if (at.deps.tokens?.options.only && !presentedSession(at.req)) return passWithout(at, next)
     withState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
 }

@@ -141,7 +141,17 @@ export const challengedAnswer = z.object({
     .describe('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.'),
 })
 
+/** What a client with tokens is told where a session would get a new id. */
+const nextLogin = {
+  login: z
+    .string()
+    .optional()
+    .describe('To a client with tokens: what to send as `MFA-Login` from now on. The one before is void.'),
+  expiresAt: time.optional().describe('When `login` ends.'),
+}
+
 export const goesOnAnswer = z.object({
+  ...nextLogin,
   status: z
     .enum(['enrollment_required', 'recovery_allowed'])
     .describe(
@@ -162,7 +172,18 @@ export const verifiedAnswer = z.object({
     ),
 })
 
+/** 200 of a login or step-up with tokens, and beside `status`, of a new factor that completes it. */
+export const issuedAnswer = z
+  .looseObject({
+    device: z
+      .string()
+      .optional()
+      .describe('What the client keeps of a trusted device, and sends as `MFA-Device` when it signs in.'),
+  })
+  .describe('To a client with tokens: what the app issues.')
+
 export const approvedAnswer = z.object({
+  ...nextLogin,
   status: z.literal('approved').describe('Send the request again, unchanged, within five minutes.'),
   next: path,
   approval: z.object({
@@ -277,6 +298,7 @@ export const recoveryAnswer = z.object({
 })
 
 export const recoveredAnswer = z.object({
+  ...nextLogin,
   status: z.literal('completed').describe('The user has to set up a new factor now.'),
   next: path,
 })
@@ -314,6 +336,12 @@ export const problemAnswer = z.object({
     .describe('Why the response of a security key or passkey was not accepted.'),
   next: path.optional(),
   factors: z.array(factorAnswer).optional().describe('The factors that can be used.'),
+  ...nextLogin,
+  acrValues: z
+    .array(z.string())
+    .optional()
+    .describe('To a client with tokens, with `step_up_required`: as `acr_values` in `WWW-Authenticate`.'),
+  maxAgeSeconds: z.int().optional().describe('The same for `max_age`.'),
   approval: askedApproval
     .extend({ atLeast: binding })
     .optional()

@@ -105,8 +105,9 @@ export interface Problem {
   readonly factors?: readonly ListedFactor[]
   /** With `step_up_required`: what exactly the factor confirms. Its `id` is sent back as `approval`; `expiresAt` is ISO 8601. */
   readonly approval?: z.output<typeof problemAnswer>['approval']
-  /** To a client with tokens, with `step_up_required`: what the rule requires, as in `WWW-Authenticate`. */
+  /** To a client with tokens, with `step_up_required`: the classes of factors that are accepted, as in `WWW-Authenticate`. */
   readonly acrValues?: readonly string[]
+  /** The same for how old the factor may be. */
   readonly maxAgeSeconds?: number
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
