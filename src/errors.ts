@@ -72,6 +72,12 @@ export class SessionEndedError extends MfaError {
   readonly status = 401
 }
 
+export function sessionEnded(): SessionEndedError {
+  return new SessionEndedError(
+    'The session ended or changed during this request, so its result was discarded. Repeat the request in the current session.',
+  )
+}
+
 /** The session store failed. A user whose session was not saved is not signed in (R09). */
 export class SessionStoreError extends MfaError {
   /** Always `ERR_MFA_SESSION_STORE`, for programs. */

@@ -244,9 +244,6 @@ export type ShownBackup = (typeof SHOWN_BACKUPS)[number]
 /** Everything that can be shown. */
 export const SHOWN_METHODS = [...METHODS, ...SHOWN_BACKUPS] as const
 
-/** A time for some of them. */
-export type MethodTimes = Readonly<Partial<Record<ShownMethod, number>>>
-
 const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   email: 'weak',
   sms: 'medium',

@@ -1,5 +1,3 @@
-import type { MethodTimes } from './factor.js'
-
 /** What a login or step-up has proven, as `tokens.issue` gets it. All of it goes into the access token, as it is. */
 export interface TokenClaims {
   /** Your id of the user. */
@@ -12,30 +10,8 @@ export interface TokenClaims {
   readonly auth_time: number
   /** The id of the login, which every token of it has. */
   readonly sid: string
-  /** What guards go by. */
-  readonly mfa: TokenMfa
-}
-
-/** The claim `mfa`: what guards go by. */
-export interface TokenMfa {
-  /** The product that decided, as the option `product` names it. */
-  readonly product: string
-  /** When each method was last shown, in seconds since 1970. */
-  readonly methods: MethodTimes
-  /** How often the user's sessions had ended before. */
-  readonly generation: number
-  /** When the first factor was shown, in seconds since 1970. */
-  readonly since: number
-  /** The decision that let the user in without a factor. */
-  readonly letIn?: string
-  /** The grace period for setting up a factor. `until` is in milliseconds since 1970. */
-  readonly grace?: { readonly until: number; readonly minStrength?: string }
-  /** What the issuer of the login said. */
-  readonly evidence?: object
-  /** After a step-up: what the login itself had proven, which a refreshed token has again. */
-  readonly login?: object
-  /** Shows that this package has written these claims. */
-  readonly mark: string
+  /** What guards go by: the methods with their times and how often the user's sessions had ended, with a mark that it is ours. */
+  readonly mfa: object
 }
 
 /** Why tokens are issued. A step-up gets a new access token and no refresh token. */

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { HostError } from '../errors.js'
+import { HostError, sessionEnded } from '../errors.js'
 import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
 import { onlyGiven } from '../shape.js'
 import { hasEnded, sessionStateOf, setState } from './find-state.js'
@@ -11,7 +11,6 @@ import { isRunning } from './policy.js'
 import { haveSameUsers, productOf } from './product.js'
 import { DROPPED, type MfaRecord, type VerifiedRecord, without } from './record.js'
 import { requestState } from './request-state.js'
-import { sessionEnded } from './session-ended.js'
 import { startLogin } from './start-login.js'
 import type {
   PendingRenewal,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BINDINGS } from '../protocol/details.js'
-import { AMR_VALUES, type Amr, type MethodTimes, SHOWN_METHODS, STRENGTHS } from '../protocol/factor.js'
+import { AMR_VALUES, type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
 import { METHODS } from '../protocol/methods.js'
 import { detailLines } from '../protocol/wire-parts.js'
@@ -56,7 +56,7 @@ export interface ExemptRecord extends RecordBase {
 }
 
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
-export type Shown = MethodTimes
+export type Shown = Readonly<Partial<Record<ShownMethod, number>>>
 
 interface RecordBase extends Activity {
   /** The product whose options decided (R142), as `productOf` names it. */

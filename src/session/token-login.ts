@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
+import { sessionEnded } from '../errors.js'
 import type { StoredTokenLogin, TokenLogins } from '../stores/trust/token-logins.js'
 import type { LogIn, LogOut } from './passport-request.js'
 import { isPendingRecord } from './record-text.js'
-import { sessionEnded } from './session-ended.js'
 
 /*
  * The login of a client that keeps tokens and no cookie (R150). The client holds a reference of 256 random bits, and the store what a

@@ -215,8 +215,7 @@ describe('the layering of the plugin', () => {
       'src/web/passport/strategy.ts',
       'src/web/routers/mount.ts',
       'src/web/routers/route.ts',
-      'src/web/tokens/begin.ts',
-      'src/web/tokens/refresh.ts',
+      'src/web/tokens/handlers.ts',
     ])
   })
 

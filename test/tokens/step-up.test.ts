@@ -169,7 +169,7 @@ describe('a guard for a token', () => {
     for (const changed of [
       { ...payload, sub: 'u-ali' },
       { ...payload, auth_time: now + 30 },
-      { ...payload, mfa: { ...mfa, methods: { app: now } } },
+      { ...payload, mfa: { ...mfa, record: String(Reflect.get(mfa, 'record')).replace(' s ', ' a ') } },
       { ...payload, mfa: { ...mfa, product: '/other' } },
       { ...payload, mfa: { ...mfa, mark: 'A'.repeat(43) } },
       { ...payload, mfa: undefined, acr: 'phr', amr: ['hwk', 'user', 'mfa'] },

@@ -35,7 +35,6 @@ import type { enrolledAnswer, preparedAnswer } from '../http/answers.js'
 import { confirmBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
-import { answer } from '../tokens/answer.js'
 import { isExhausted, isReplaced, type RouteContext } from './context.js'
 import {
   changeApproved,
@@ -45,7 +44,16 @@ import {
 } from './factor-change.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
-import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage, stop } from './respond.js'
+import {
+  hasBackup,
+  keptRefusal,
+  requiredMessage,
+  sendAnswer,
+  sendRefusal,
+  showLock,
+  showPage,
+  stop,
+} from './respond.js'
 import { action, addRoute } from './route.js'
 
 /** `POST /enroll-app` prepares an app, `/enroll-app/confirm` shows the QR code and checks the first code. */
@@ -193,7 +201,7 @@ async function confirm(context: RouteContext): Promise<void> {
   const { settings } = deps
   forgetEnrollment(res, settings)
   const enrolled = { status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>
-  if (!html) return answer(context, res, enrolled)
+  if (!html) return sendAnswer(context, enrolled)
   res.redirect(303, `${settings.urls.path}/enroll-app/done`)
 }
 

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import { sessionEnded } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import {
   type ChangedKey,
@@ -20,7 +21,6 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
-import { sessionEnded } from '../../session/session-ended.js'
 import { requireCurrent, storeIfCurrent, storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
@@ -32,7 +32,6 @@ import { addKeyBody, keyOptionsBody, renameKeyBody } from '../http/bodies.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
-import { answer } from '../tokens/answer.js'
 import type { RouteContext } from './context.js'
 import {
   changeApproved,
@@ -50,7 +49,7 @@ import {
   warnAboutKeys,
 } from './key-page.js'
 import { addKeyRemoval } from './remove-factor.js'
-import { keptRefusal, requiredMessage, sendRefusal, showPage, stop } from './respond.js'
+import { keptRefusal, requiredMessage, sendAnswer, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
 
 const PAGE = '/keys'
@@ -213,7 +212,7 @@ async function add(context: RouteContext): Promise<void> {
   if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?added`)
   if (!added) return
   const addedKey = { status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>
-  await answer(context, res, addedKey)
+  await sendAnswer(context, addedKey)
 }
 
 /** Adds a passkey that the browser created without a prompt. It proves nothing in this session. */

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import * as z from 'zod'
+import { sessionEnded } from '../../errors.js'
 import { backupTarget } from '../../flows/backup-target.js'
 import type { Refused } from '../../flows/deps.js'
 import { shownLately } from '../../flows/freshness.js'
@@ -13,7 +14,6 @@ import { maskForOwner } from '../../protocol/masked-contact.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
-import { sessionEnded } from '../../session/session-ended.js'
 import { storeIfCurrent } from '../../session/store.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
 import { iso } from '../../time.js'
@@ -24,10 +24,9 @@ import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../h
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
-import { answer } from '../tokens/answer.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { addNoticeLinkRoutes } from './not-me.js'
-import { backupOffer, keptRefusal, sendRefusal, showPage, stop } from './respond.js'
+import { backupOffer, keptRefusal, sendAnswer, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
 
 /** `/recover` shows and requests a recovery; `cancel` and `complete` below it. No routes without `recovery`. */
@@ -176,7 +175,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   await continueLogin(context, state, completed)
   const next = `${deps.settings.urls.path}/enroll-app`
   if (html) return res.redirect(303, next)
-  await answer(context, res, { status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
+  await sendAnswer(context, { status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
 
 /** Requests the recovery that the user asked for, in the session that shows the factor now. */

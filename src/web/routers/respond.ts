@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { sessionEnded } from '../../errors.js'
 import { factorChange } from '../../flows/freshness.js'
 import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
@@ -11,9 +12,9 @@ import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
 import type { RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
-import { sessionEnded } from '../../session/session-ended.js'
 import type { ActiveState } from '../../session/state.js'
 import { recordOf, storeIfCurrent } from '../../session/store.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { onlyGiven } from '../../shape.js'
 import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { iso } from '../../time.js'
@@ -27,6 +28,7 @@ import { sendPage, setRetryAfter, setSecurityHeaders } from '../http/headers.js'
 import { factorView } from '../http/listed-factors.js'
 import { PROBLEM_CODES, type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { localesOf, wantsHtml } from '../http/request.js'
+import { answer } from '../tokens/answer.js'
 import {
   factorViews,
   isExhausted,
@@ -40,6 +42,12 @@ import { factorChangeChoice } from './factor-change.js'
 /** What a JSON client is told of a request that the user is asked to approve. */
 export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
   return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
+}
+
+/** Responds with JSON to what may have signed the user in: to a client with tokens, with those. */
+export async function sendAnswer({ res, ...at }: RouteContext, body: object): Promise<void> {
+  if (tokenLoginOf(at.req)) return answer(at, res, body)
+  res.json(body)
 }
 
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {

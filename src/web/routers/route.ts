@@ -110,7 +110,7 @@ function add(
   const respond = async (at: EnteredRequest, res: Response) => {
     const { req, deps } = at
     setSecurityHeaders(res)
-    const refused = isPublic ? undefined : await enterLogin(at, res)
+    const refused = deps.tokens && !isPublic ? await enterLogin(at, res) : undefined
     if (refused) return refuseToken(res, refused)
     const handler = handlers.get(req.method)
     if (!handler) {

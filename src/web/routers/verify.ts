@@ -13,11 +13,18 @@ import { verifyBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
-import { answer } from '../tokens/answer.js'
 import { respondState } from './challenge.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { requestAsked } from './recover.js'
-import { asksNothing, asksRecovery, codePage, sendRefusal, showPage, showSignedIn } from './respond.js'
+import {
+  asksNothing,
+  asksRecovery,
+  codePage,
+  sendAnswer,
+  sendRefusal,
+  showPage,
+  showSignedIn,
+} from './respond.js'
 import { addRoute } from './route.js'
 import { showBackupCodesLeft, showCodeEntry, showResume } from './verify-pages.js'
 
@@ -51,7 +58,7 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   if (outcome.outcome === 'approved') {
     if (html) return res.redirect(303, after)
     const approved = { status: 'approved', next: after, approval: outcome.approval } as const
-    return answer(context, res, approved satisfies Frozen<z.output<typeof approvedAnswer>>)
+    return sendAnswer(context, approved satisfies Frozen<z.output<typeof approvedAnswer>>)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
   if (html && asksRecovery(context)) return requestAsked(context, recovery)
@@ -63,7 +70,7 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
   const given = onlyGiven({ trusted, backupCodesLeft: left })
   const signedIn = { status: 'verified', next, ...given } satisfies z.output<typeof verifiedAnswer>
-  await answer(context, res, signedIn)
+  await sendAnswer(context, signedIn)
 }
 
 /** After a factor that does not complete the login: on to the setup of a new one, or to the recovery. */
@@ -76,7 +83,7 @@ async function respondGoesOn(
   const enroll = html ? '/enroll-app' : enrollPathFor(context)
   const next = deps.settings.urls.path + (status === 'recovery_allowed' ? '/recover' : enroll)
   if (html) return res.redirect(303, next)
-  await answer(context, res, { status, next } satisfies z.output<typeof goesOnAnswer>)
+  await sendAnswer(context, { status, next } satisfies z.output<typeof goesOnAnswer>)
 }
 
 /** The page on which a user who signs in after the waiting period completes the recovery. */

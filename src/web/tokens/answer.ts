@@ -1,14 +1,13 @@
 import type { Response } from 'express'
-import { HostError } from '../../errors.js'
+import { HostError, sessionEnded } from '../../errors.js'
 import type { TokenEnd } from '../../protocol/token-claims.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
-import { sessionEnded } from '../../session/session-ended.js'
 import type { TokenLogin } from '../../session/token-login.js'
 import { tokenLoginOf } from '../../session/transport.js'
 import { newId } from '../../stores/trust/devices.js'
 import type { EnteredRequest, TokenDeps } from '../actions/context.js'
 import { deviceIn } from '../http/trust-cookie.js'
-import { makeClaims, readProven } from './claims.js'
+import { makeClaims } from './claims.js'
 import { tokensOf } from './enter.js'
 
 /** Responds with JSON: to a client without a cookie with the tokens of a login that is complete, or with the next reference. */
@@ -28,8 +27,8 @@ async function issueTokens(at: EnteredRequest, login: TokenLogin): Promise<objec
   const tokens = tokensOf(deps)
   const { generations, options } = tokens
   const { of } = login.about
-  const { user, claims } = await completeClaims(at, login)
-  const { sub: userId, sid, mfa } = claims
+  const { user, claims, generation } = await completeClaims(at, login)
+  const { sub: userId, sid } = claims
   const reason = of ? 'step-up' : 'login'
   const body: unknown = await options.issue(user, claims, req, reason)
   if (typeof body !== 'object' || body === null) {
@@ -42,7 +41,7 @@ async function issueTokens(at: EnteredRequest, login: TokenLogin): Promise<objec
     )
   }
   const after = await generations.read(userId)
-  if (after.hasEnded({ generation: mfa.generation, sid })) {
+  if (after.hasEnded({ generation, sid })) {
     await reportEnd(tokens, { userId, sessionId: sid, reason: 'issued_too_late' })
     throw sessionEnded()
   }
@@ -63,9 +62,9 @@ export async function completeClaims({ deps, shared }: EnteredRequest, login: To
     record,
     sid,
     generation: now.count,
-    login: readProven(of?.login),
+    login: of?.login,
   })
-  return { user, claims }
+  return { user, claims, generation: now.count }
 }
 
 /** Says in `req.mfa` what the handler that issues the tokens of a complete login puts into them. */

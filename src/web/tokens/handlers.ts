@@ -1,8 +1,13 @@
-import type { RequestHandler } from 'express'
-import { OptionsError } from '../../errors.js'
-import type { RouteDeps } from '../actions/context.js'
-import { loginBegin } from './begin.js'
-import { tokenRefresh } from './refresh.js'
+import type { NextFunction, RequestHandler, Response } from 'express'
+import { OptionsError, SessionEndedError } from '../../errors.js'
+import { requestState } from '../../session/request-state.js'
+import { refuseUngatedLogins } from '../../session/ungated-logins.js'
+import { checkMounted, type EnteredRequest, gateOf, noGateError, type RouteDeps } from '../actions/context.js'
+import { setSecurityHeaders } from '../http/headers.js'
+import { respondFailure } from '../routers/failure.js'
+import { beginTokens } from './begin.js'
+import { refuseToken } from './enter.js'
+import { refreshTokens } from './refresh.js'
 
 /** Handlers for logins whose result is tokens. */
 export interface MfaTokens {
@@ -18,17 +23,33 @@ export interface MfaTokens {
   readonly refresh: RequestHandler
 }
 
-export function tokenHandlers(deps: RouteDeps): MfaTokens {
-  const handler = (name: string, make: (own: RouteDeps) => RequestHandler) => {
-    if (deps.tokens) return make(deps)
-    throw new OptionsError([`mfa.tokens.${name} needs the option tokens: give tokens`])
-  }
+export function tokenHandlers(own: RouteDeps): MfaTokens {
   return {
     get begin() {
-      return handler('begin', loginBegin)
+      return handler(own, 'begin', beginTokens)
     },
     get refresh() {
-      return handler('refresh', tokenRefresh)
+      return handler(own, 'refresh', refreshTokens)
     },
+  }
+}
+
+/** A handler of the host's route. It responds that the login ended, or that the service or a store failed. */
+function handler(
+  own: RouteDeps,
+  name: keyof MfaTokens,
+  run: (at: EnteredRequest, res: Response, next: NextFunction) => Promise<void>,
+): RequestHandler {
+  if (!own.tokens) throw new OptionsError([`mfa.tokens.${name} needs the option tokens: give tokens`])
+  refuseUngatedLogins(() => noGateError(own))
+  return function mfaTokens(req, res, next) {
+    checkMounted(`mfa.tokens.${name}`, `app.post('/auth/…', …, mfa.tokens.${name})`, next)
+    const shared = requestState<RouteDeps>(req)
+    const at = { req, deps: gateOf({ req, shared }, own), shared }
+    setSecurityHeaders(res)
+    run(at, res, next).catch((error: unknown) => {
+      if (error instanceof SessionEndedError) return refuseToken(res, { code: 'session_ended' })
+      respondFailure(error, at, res, next)
+    })
   }
 }
