@@ -15,7 +15,9 @@ describe('the tables of options', () => {
     }))
 
   it('stand in a document for every group', async () => {
-    const texts = await Promise.all(['docs/options.md', 'docs/trusted-devices.md', 'docs/tokens.md'].map(withTables))
+    const texts = await Promise.all(
+      ['docs/options.md', 'docs/trusted-devices.md', 'docs/tokens.md'].map(withTables),
+    )
     const shown = [...texts.join('').matchAll(/<!-- options: (\S+) -->/g)].map(([, group]) => group)
     expect(shown.sort()).toEqual(GROUP_NAMES.filter((name) => !name.includes('.')).sort())
   })
