@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import { cookieNameFor, cookieReader, setCookie } from './cookies.js'
 
 /*
@@ -63,6 +64,8 @@ export function browserSeal(cookie: string): BrowserSeal {
         return undefined
       }
     },
-    forget: (res, { users, urls }) => void res.clearCookie(cookieNameFor(users, cookie), { path: urls.path }),
+    forget(res, { users, urls }) {
+      if (!tokenLoginOf(res.req)) res.clearCookie(cookieNameFor(users, cookie), { path: urls.path })
+    },
   }
 }

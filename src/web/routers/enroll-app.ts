@@ -19,6 +19,7 @@ import type { Contact } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { MfaRecord } from '../../session/record.js'
 import { storeRecord } from '../../session/store.js'
+import { tokenLoginOf } from '../../session/transport.js'
 import type { RouteDeps } from '../actions/context.js'
 import {
   appContact,
@@ -170,8 +171,9 @@ async function respondPrepared(context: RouteContext, outcome: Prepared | Refuse
   const { refused: _answered, ...record } = state.record
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
   const seal = { id: enrollment.id, settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
-  const sealed = sealEnrollment({ req, res }, shown, seal)
-  await storeRecord(req, { ...record, enrollment: { ...enrollment, sealed } })
+  // A client without cookies would have no key for it.
+  const sealed = tokenLoginOf(req) ? undefined : sealEnrollment({ req, res }, shown, seal)
+  await storeRecord(req, { ...record, enrollment: { ...enrollment, ...(sealed && { sealed }) } })
   if (!html) return void res.json(shown satisfies z.output<typeof preparedAnswer>)
   res.redirect(303, `${settings.urls.path}/enroll-app/confirm`)
 }
