@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import * as z from 'zod'
 import '../host.js'
 import { type Given, optionsWith } from '../option-rules.js'
@@ -34,7 +34,7 @@ export class TokenRules<User = Express.User> {
    * Your middleware that verifies a token, such as `passport.authenticate('jwt', { session: false })`. It runs in the MFA routes for
    * requests with `Authorization`, except Basic. By default, these routes know the tokens that middleware before them has verified.
    */
-  readonly authenticate = callback<RequestHandler>({
+  readonly authenticate = callback<(req: Request, res: Response, next: NextFunction) => unknown>({
     name: 'tokens.authenticate',
     must: 'must be a middleware that verifies a token',
   }).optional()
