@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { markdownRenderer } from '../site/markdown.mjs'
+import { sitePages } from '../site/pages.mjs'
 import { slugOf } from '../site/theme/slug.mjs'
 import { dialectOption } from '../src/options/dialect.js'
 import { WARNINGS } from '../src/options/warnings.js'
@@ -127,6 +129,20 @@ describe('the documents', () => {
       const fences = (await read(path)).match(/^ *```/gm) ?? []
       expect([path, fences.length % 2]).toEqual([path, 0])
     }
+  })
+
+  it('show every link as a link, in the repository and on the site', { timeout: 120_000 }, async () => {
+    const markdown = await markdownRenderer()
+    const inRepository = await Promise.all(documents.map(async (path) => ({ path, text: await read(path) })))
+    const onSite = sitePages().pages.map(({ path, text }) => ({ path: `site: ${path}`, text }))
+    expect(onSite.length).toBeGreaterThan(100)
+    const literal: string[] = []
+    for (const { path, text } of [...inRepository, ...onSite]) {
+      const html = await markdown.render(text)
+      const prose = html.replaceAll(/<(pre|code)\b[\s\S]*?<\/\1>/g, '').replaceAll(/<[^<>!][^<>]*>/g, '')
+      for (const [link] of prose.matchAll(/\[[^[\]]+\]\([^)\s]+\)/g)) literal.push(`${path}: ${link}`)
+    }
+    expect(literal).toEqual([])
   })
 
   it('lead nowhere that does not exist', async () => {

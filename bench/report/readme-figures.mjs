@@ -8,26 +8,26 @@ const END = '<!-- end: written by npm run bench -->'
 const MAJORS = ['20', '24']
 
 /**
- * What the README quotes: the row of the page, the words for it, and, if the row has another side, the words for that and the name
+ * What the README quotes: the row of the page, the words for it, and, if the row has another side, the words for that row and the name
  * that `guard.json` has for the comparison.
  */
 const QUOTED = [
   {
     label: 'page behind `mfaSession` and `requireMfa`, verified session',
     what: 'A page behind the gate and a guard',
-    other: 'Passport alone',
+    other: 'The same page with Passport alone',
     name: 'page',
   },
   {
     label: '`POST /mfa/challenge`, a code by SMS',
     what: 'Having a code sent',
-    other: 'the least code by hand',
+    other: 'The same in the least code by hand',
     name: 'challenge',
   },
   {
     label: '`POST /mfa/verify`, a right code',
     what: 'Checking a code, with a new session',
-    other: 'the least code by hand',
+    other: 'The same check in the least code by hand',
     name: 'verify',
   },
   {
@@ -62,14 +62,13 @@ export function quotesOf(page) {
 /** The figures that the README quotes from `bench/performance.md`: processor time in milliseconds. */
 export function costs(page = readFileSync(PAGE, 'utf8')) {
   const quotes = quotesOf(page)
-  const table = QUOTED.map(({ what, other }) => [
-    other ? `${what}; ${other}` : what,
-    ...quotes
-      .filter((quote) => quote.what === what)
-      .map(({ ours, theirs }) =>
-        theirs === undefined ? inMilliseconds(ours) : `${inMilliseconds(ours)}; ${inMilliseconds(theirs)}`,
-      ),
-  ])
+  const table = QUOTED.flatMap(({ what, other }) => {
+    const row = (label, side) => [
+      label,
+      ...quotes.filter((quote) => quote.what === what).map((quote) => inMilliseconds(quote[side])),
+    ]
+    return [row(what, 'ours'), ...(other ? [row(other, 'theirs')] : [])]
+  })
   const head = ['Processor time in milliseconds', ...MAJORS.map((major) => `Node ${major}`)]
   return `${markdownTable(head, table)}\n\nAll figures, when and how they were measured: [performance](bench/performance.md).`
 }

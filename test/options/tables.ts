@@ -96,7 +96,10 @@ export async function withTables(path: string): Promise<string> {
       (_, start, group, end) => `${start}${tables.get(group)}${end}`,
     )
     .replace(/(?<=<!-- outage: table -->\n)[\s\S]*?(?=<!-- end -->)/, outageTable())
-    .replace(/(?<=<!-- outage: summary -->)[\s\S]*?(?=<!-- end -->)/, outageSummary(posix.dirname(path)))
+    .replace(
+      /(?<=<!-- outage: summary -->\n)[\s\S]*?(?=<!-- end -->)/,
+      `${outageSummary(posix.dirname(path))}\n`,
+    )
 }
 
 async function tableOf(group: string, path: string, text: string): Promise<string> {

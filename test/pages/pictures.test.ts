@@ -1,14 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { qrImage } from '../../service/src/accounts/authenticator-app/qr-image.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { newUser } from '../journeys/kit/browser.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { host } from '../kit/host.js'
-import { listenOnLoopback } from '../kit/loopback.js'
 import { codeView, FACTORS, factorOf, frame, keyPageOf, NOW, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 
@@ -25,46 +22,29 @@ const HEIGHT_TOLERANCE = 120
 /* The pictures in the README. `npm run screens` writes them again. */
 describe.skipIf(!hasBrowser)('the pictures of the README', () => {
   let browser: Browser
-  let url = ''
-  const server = createServer()
+  let site: Awaited<ReturnType<typeof servePage>>
 
   beforeAll(async () => {
-    const { app } = host({
-      options: {
-        appName: 'My shop',
-        factors: () => [
-          { method: 'app', user: 'bob@example.com' },
-          { method: 'sms', phone: '+447700900102' },
-          { method: 'email', email: 'bob@example.com' },
-        ],
-      },
-    })
-    server.on('request', app)
-    url = `http://localhost:${await listenOnLoopback(server)}`
+    site = await servePage()
     browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()
-    server.closeAllConnections()
-    server.close()
+    await site?.close()
   })
 
-  const shot = async (page: Page) =>
-    PNG.sync.read(await page.screenshot({ fullPage: true, caret: 'hide', animations: 'disabled' }))
-
-  /** The page to choose a factor, and beside it the page to enter the code. */
+  /** The page that asks for a passkey, and beside it the page on which a payment is approved. */
   async function picture(colorScheme: 'light' | 'dark'): Promise<Buffer> {
-    const viewport = { width: WIDTH, height: 300 }
-    const { page, context } = await newUser(browser, { colorScheme, viewport })
-    await page.goto(`${url}/secret`)
-    await context.request.post(`${url}/login`, { form: { name: 'bob' } })
-    await page.goto(`${url}/mfa`)
-    const choice = await shot(page)
-    await page.getByRole('button', { name: 'Text a code' }).click()
-    await page.getByLabel('Verification code').waitFor()
-    const code = await shot(page)
+    const { page, context } = await newUser(browser, { colorScheme, viewport: { width: WIDTH, height: 300 } })
+    await page.clock.setFixedTime(NOW)
+    const shot = async (name: 'passkey' | 'code-for-an-approval') => {
+      site.show(PICTURED[name], { ...frame, appName: 'My shop', ...FRAMES[name] })
+      await page.goto(site.url)
+      return PNG.sync.read(await page.screenshot({ fullPage: true, caret: 'hide', animations: 'disabled' }))
+    }
+    const image = beside(await shot('passkey'), await shot('code-for-an-approval'))
     await context.close()
-    return beside(choice, code)
+    return image
   }
 
   test.each(['light', 'dark'] as const)('are those of the pages as they are now, in %s', async (scheme) => {
@@ -88,7 +68,7 @@ describe.skipIf(!hasBrowser)('the pictures of the README', () => {
 const URI = 'otpauth://totp/Vault:ana?secret=ABCDEFGHIJKLMNOPQRSTUVWX2345&issuer=Vault'
 
 /** Every kind of page, under the name of its pictures. */
-const PICTURED: Readonly<Record<string, View>> = {
+const PICTURED = {
   'choose-a-factor': VIEWS.choose,
   'code-by-sms': codeView(factorOf('sms'), { others: FACTORS }),
   'code-of-an-app': codeView(factorOf('app'), { others: FACTORS.slice(1) }),
@@ -126,7 +106,7 @@ const PICTURED: Readonly<Record<string, View>> = {
   'cancel-a-recovery': VIEWS['cancel a recovery'],
   'recovery-canceled': VIEWS['recovery canceled'],
   locked: VIEWS.locked,
-}
+} satisfies Readonly<Record<string, View>>
 
 /** What a page has besides its view. */
 const FRAMES: Readonly<Record<string, Partial<PageFrame>>> = {

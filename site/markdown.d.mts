@@ -1,0 +1,2 @@
+/** A renderer of Markdown as the site has it, markdown-it, without the colors of code, which take seconds to load. */
+export function markdownRenderer(): Promise<{ render(text: string): string | Promise<string> }>
