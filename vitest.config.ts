@@ -64,6 +64,7 @@ const OPERATION = [
   'test/journeys/recovery.test.ts',
   'test/journeys/separate-service.test.ts',
   'test/journeys/sign-in.test.ts',
+  'test/journeys/start.test.ts',
   'test/journeys/transcribe.test.ts',
   'test/journeys/trusted-devices.test.ts',
   'test/journeys/vault-pages.test.ts',

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import Provider from 'oidc-provider'
+import type Provider from 'oidc-provider'
 import * as z from 'zod'
 import { bodyParsers, readBody } from './http/body.js'
 import { securityHeaders } from './http/security-headers.js'
@@ -31,22 +31,40 @@ function signingKey() {
  * An identity provider for trying out, with OpenID Connect as a company's has it: it signs in a seed user without a password, and says in
  * `amr` whether it asked for a second factor. Never part of a Vault in production.
  */
-export function identityProvider(...options: Parameters<typeof buildProvider>): RequestHandler {
-  let router: Router | undefined
+export function identityProvider(...options: Options): RequestHandler {
+  let router: Promise<Router> | undefined
   // Built for the first request, since most who try Vault never sign in this way.
   return (req, res, next) => {
-    router ??= buildProvider(...options)
-    router(req, res, next)
+    router ??= loadProvider().then((Provider) => buildProvider(Provider, ...options))
+    router.then((handle) => handle(req, res, next), next)
+  }
+}
+
+type Options = readonly [
+  issuer: string,
+  client: CompanyClient,
+  vault: { readonly callbackUrl: string; readonly seedUsers: readonly SeedUser[] },
+]
+
+/** Loads the package without its warning about Node 20, on which Vault's tests sign in with it. */
+async function loadProvider(): Promise<typeof Provider> {
+  const { warn } = console
+  console.warn = (...args: unknown[]) => {
+    if (!String(args[0]).includes('oidc-provider WARNING: Unsupported runtime.')) warn(...args)
+  }
+  try {
+    return (await import('oidc-provider')).default
+  } finally {
+    console.warn = warn
   }
 }
 
 function buildProvider(
-  issuer: string,
-  { id, secret }: CompanyClient,
-  { callbackUrl, seedUsers }: { readonly callbackUrl: string; readonly seedUsers: readonly SeedUser[] },
+  OidcProvider: typeof Provider,
+  ...[issuer, { id, secret }, { callbackUrl, seedUsers }]: Options
 ): Router {
   const { pathname } = new URL(issuer)
-  const provider = new Provider(issuer, {
+  const provider = new OidcProvider(issuer, {
     clients: [
       {
         client_id: id,

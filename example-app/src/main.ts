@@ -66,9 +66,8 @@ async function greeting(config: Config, { context }: OpenVault, port: number): P
   const seedUsers = context.seedUsers.map(
     ({ username, password, shows }) => `  ${username.padEnd(8)} ${password.padEnd(20)} ${shows}`,
   )
+  const bob = context.seedUsers.find(({ username }) => username === 'bob')
   return [
-    '',
-    `Vault is open on ${address}`,
     '',
     ...(seedUsers.length > 0 ? ['Test users (name, password, second factors):', ...seedUsers, ''] : []),
     context.inbox
@@ -79,7 +78,9 @@ async function greeting(config: Config, { context }: OpenVault, port: number): P
           `Codes of the authenticator apps: ${context.inbox ? 'the same page, or ' : ''}npm run code -w example-app -- alice`,
         ]
       : []),
+    ...(bob ? [`Sign in as ${bob.username} with the password ${bob.password}`] : []),
     '',
+    `Vault is open on ${address}`,
   ].join('\n')
 }
 
