@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
+import { findLogin, type LoginFacts } from './find-login.js'
 
 /** What init reads of package.json. */
 interface Manifest {
@@ -13,7 +14,7 @@ interface Manifest {
 }
 
 /** A source file of the app. */
-interface SourceFile {
+export interface SourceFile {
   /** From the folder of the app. */
   readonly path: string
   readonly text: string
@@ -36,10 +37,19 @@ export interface AppFacts {
   readonly packages: ReadonlyMap<string, string>
   /** The lines that call `passport.session()`. */
   readonly mounts: readonly Place[]
+  /** Those that do so for the handshakes of socket.io. */
+  readonly engines: readonly Place[]
   /** The lines that mount a part of this package. */
   readonly gates: readonly Place[]
   /** Whether no body of a request but JSON is read. */
   readonly takesJson: boolean
+  /** The lines that set `resave: true`. */
+  readonly resaves: readonly Place[]
+  readonly login: LoginFacts
+  /** The member of a user that `serializeUser` stores, such as `_id`. */
+  readonly userKey: string
+  /** Whether the sources name an email address. */
+  readonly hasEmails: boolean
 }
 
 const SKIPPED =
@@ -54,8 +64,10 @@ const PASSPORT_SESSION = new RegExp(
   `${CODE}passport\\w*\\s*\\.\\s*(?:session\\s*\\(|authenticate\\s*\\(\\s*['"\`]session['"\`])`,
   'i',
 )
+/** Takes no other member for the id than one that `serializeUser` stores alone. */
+const STORED_KEY = /serializeUser\([\s\S]{0,200}?\(\s*null\s*,\s*\w+\.(\w+)\s*\)/
 const GATE = new RegExp(
-  `${CODE}\\buse\\(.*\\b(?:mfa\\w*\\.(?:session|router)\\b|mfa(?:Session|Router)\\()`,
+  `${CODE}\\b(?:use\\(.*\\bmfa\\w*\\.(?:session|router)\\b|mfa(?:Session|Router)\\s*[<(])`,
   'i',
 )
 
@@ -71,7 +83,9 @@ export async function findApp(folder: string): Promise<AppFacts> {
     files.flatMap((file) =>
       file.text.split('\n').flatMap((text, at) => (pattern.test(text) ? [{ ...file, line: at + 1 }] : [])),
     )
-  const mounts = placesOf(PASSPORT_SESSION)
+  const sessions = placesOf(PASSPORT_SESSION)
+  const isEngine = (place: Place) => /\bengine\s*\.\s*use\s*\(/.test(lineOf(place))
+  const mounts = sessions.filter((place) => !isEngine(place))
   let owner = join(folder, dirname(mounts[0]?.path ?? ''))
   while (!existsSync(join(owner, 'package.json'))) owner = dirname(owner)
   const manifest = await readManifest(owner)
@@ -84,8 +98,13 @@ export async function findApp(folder: string): Promise<AppFacts> {
     packageFolder: relative(folder, owner),
     packages: new Map(named),
     mounts,
+    engines: sessions.filter(isEngine),
     gates: reads(/['"]countersign['"]/) ? placesOf(GATE) : [],
     takesJson: reads(/\bjson\(\)|@nestjs\//) && !reads(/\burlencoded\(/),
+    resaves: placesOf(/^(?!\s*(?:\/\/|\*)).*\bresave\s*:\s*true\b/),
+    login: findLogin(files),
+    userKey: STORED_KEY.exec(files.map(({ text }) => text).join('\n'))?.[1] ?? 'id',
+    hasEmails: reads(/\bemail/i),
   }
 }
 
@@ -116,6 +135,9 @@ async function readSources(folder: string): Promise<SourceFile[]> {
   await read('')
   return files
 }
+
+/** The text of the line. */
+export const lineOf = ({ text, line }: Place): string => text.split('\n')[line - 1] ?? ''
 
 /** `app.js:12`. */
 export function positionOf({ path, line }: Place): string {

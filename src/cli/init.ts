@@ -1,22 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { basename, dirname, extname, join, posix, relative, resolve } from 'node:path'
+import { basename, extname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EXIT_CODES } from './check.js'
 import type { CommandIo } from './command-io.js'
-import { type AppFacts, findApp, type Place, positionOf } from './find-app.js'
+import { type AppFacts, findApp, lineOf, type Place, positionOf } from './find-app.js'
 import { print } from './print.js'
 
 const HELP = `Usage: countersign init [folder]
 
-Prints what to add to the Express app in the folder: a module with the options and the service for development, and the
-line that mounts it directly after passport.session(). It also prints the command that starts the app and proves that its
-login asks for the second factor. It writes nothing.
+Prints what to add to the Express app in the folder: the import, and what mounts Countersign directly after
+passport.session(). It also prints the command that starts the app and proves that its login asks for the second factor.
+It writes nothing.
 
 Exit code: 0 with lines to add, or if the app has them, 2 if the app cannot have the gate.`
 
 const FIT = 'docs/does-it-fit.md'
 const MOUNTING = 'docs/mounting.md'
+const WITHOUT_PASSPORT = 'recipes/without-passport/README.md'
 const TESTING = 'docs/testing.md#mfa-bypasses'
 
 /** Packages that sign users in with tokens. */
@@ -25,6 +25,14 @@ const TOKENS =
 /** Packages that sign users in at a provider. */
 const PROVIDERS =
   /^(?:passport-(?:google|github|gitlab|facebook|apple|microsoft|azure|twitter|linkedin|discord|auth0|okta|oauth|openidconnect|saml)\b.*|@node-saml\/passport-saml|openid-client)$/
+/** Packages with a session of their own, which they keep without express-session. */
+const SESSIONS =
+  /^(?:express-openid-connect|@auth0\/nextjs-auth0|@clerk\/.+|supertokens-node|better-auth|next-auth|@auth\/express|lucia|iron-session|client-sessions|@fastify\/.*session)$/
+const GRAPHQL =
+  /^(?:@apollo\/server|apollo-server.*|express-graphql|graphql-(?:http|yoga|helix)|@nestjs\/graphql|type-graphql|postgraphile)$/
+/** Packages in ranges that have no version with which Countersign works. */
+const TOO_OLD =
+  /^(?:express (?:\^?[0-3]\.|[~=v]?4\.(?:\d|1[0-8])\b)|express-session (?:\^?0\.|[~=v]?1\.(?:\d|1[0-6])\b)|passport [\^~=v]?0\.[0-5]\b)/
 const CSRF = /^(?:@dr\.pogodin\/csurf|csurf|csrf-csrf|csrf-sync|lusca|tiny-csrf)$/
 
 /**
@@ -61,81 +69,95 @@ function pageIn(page: string): string {
   return anchor === undefined ? path : `${path}#${anchor}`
 }
 
+/** Why an app cannot have the gate. */
+const REASONS = {
+  cookie:
+    'The app keeps its session in the cookie (cookie-session), where an old cookie would bring back an earlier state: use express-session with a store.',
+  adminJs:
+    'AdminJS keeps its user in a session of its own (adminUser), which the gate does not see: sign in with req.logIn, and mount buildRouter behind a guard that reads req.user, instead of buildAuthenticatedRouter.',
+  unmounted:
+    'passport.session() is called nowhere in the sources, so no session has a user: mount it after express-session.',
+  withoutPassport:
+    'The app has express-session without Passport, whose session Countersign gates: add six lines, which this recipe has.',
+  none: 'The app has no session: Countersign needs express-session and Passport.',
+  express: (folder: string) => `There is no Express app in ${folder}: package.json does not name express.`,
+  session: (name: string) =>
+    `The app has the session of ${name}, and Countersign gates that of express-session with Passport: call req.logIn when ${name} has signed the user in.`,
+  token: (name: string) =>
+    `The app signs users in with tokens only (${name}), and Countersign gates sessions: issue the token behind a session that has shown the second factor.`,
+}
+
 /** Why the app cannot have the gate, in one sentence, and the page to read. */
 function unfitness({ packages, mounts, folder }: AppFacts): { why: string; page: string } | undefined {
   const hasSession = packages.has('express-session')
-  if (!hasSession && packages.has('cookie-session')) {
-    return {
-      why: 'The app keeps its session in the cookie (cookie-session), where an old cookie would bring back an earlier state: use express-session with a store.',
-      page: FIT,
-    }
-  }
+  if (!hasSession && packages.has('cookie-session')) return { why: REASONS.cookie, page: FIT }
   if (mounts.length > 0) return undefined
-  if (![...packages.keys()].some((name) => name === 'express' || name.startsWith('@nestjs/'))) {
-    return { why: `There is no Express app in ${folder}: package.json does not name express.`, page: FIT }
-  }
-  if (hasSession && packages.has('passport')) {
-    return {
-      why: 'passport.session() is called nowhere in the sources, so no session has a user: mount it after express-session.',
-      page: MOUNTING,
-    }
-  }
-  if (hasSession) {
-    return {
-      why: 'The app has express-session without Passport, whose session Countersign gates: add six lines, as in recipes/without-passport in the repository.',
-      page: FIT,
-    }
-  }
+  if (![...packages.keys()].some((name) => name === 'express' || name.startsWith('@nestjs/')))
+    return { why: REASONS.express(folder), page: FIT }
+  if (packages.has('@adminjs/express')) return { why: REASONS.adminJs, page: FIT }
+  if (hasSession && packages.has('passport')) return { why: REASONS.unmounted, page: MOUNTING }
+  if (hasSession) return { why: REASONS.withoutPassport, page: WITHOUT_PASSPORT }
+  const [other] = named(packages, SESSIONS)
+  if (other !== undefined) return { why: REASONS.session(other), page: FIT }
   const [token] = named(packages, TOKENS)
-  return {
-    why:
-      token === undefined
-        ? 'The app has no session: Countersign needs express-session and Passport.'
-        : `The app signs users in with tokens only (${token}), and Countersign gates sessions: issue the token behind a session that has shown the second factor.`,
-    page: FIT,
-  }
+  return { why: token === undefined ? REASONS.none : REASONS.token(token), page: FIT }
 }
 
 function named(packages: AppFacts['packages'], pattern: RegExp): string[] {
   return [...packages.keys()].filter((name) => pattern.test(name))
 }
 
-function findings({ packages, mounts, gates }: AppFacts): string[] {
+function findings({ packages, mounts, gates, resaves }: AppFacts): string[] {
   const express = packages.get('express')
-  const tokens = named(packages, TOKENS)
-  const csrf = named(packages, CSRF)
-  return [
+  const listed = (pattern: RegExp) => named(packages, pattern).join(' and ')
+  const ranges = [...packages].map(([name, range]) => `${name} ${range}`)
+  const old = ranges.filter((range) => TOO_OLD.test(range)).join(' and ')
+  const [tokens, graphql, csrf] = [listed(TOKENS), listed(GRAPHQL), listed(CSRF)]
+  const lines = [
     `Express${express === undefined ? '' : ` ${express}`}. Passport's session: ${mounts.map(positionOf).join(', ')}.`,
-    ...(tokens.length > 0
-      ? [`Tokens (${tokens.join(', ')}) are accepted without a second factor: see ${pageIn(FIT)}.`]
-      : []),
-    ...(csrf.length > 0 && gates.length === 0
-      ? [
-          `Call ${csrf.join(' and ')} after the new lines: the pages of Countersign have no token of it, and refuse requests of other sites themselves.`,
-        ]
-      : []),
+    old &&
+      `npm does not install Countersign beside ${old} (ERESOLVE). Run npm install express@4 express-session@1 passport@0.7, and then npm install with the packages of Countersign.`,
+    resaves.length > 0 &&
+      `Set resave to false in ${resaves.map(positionOf).join(', ')}: with true, a request that ends late brings back a session that a logout has ended.`,
+    tokens && `Tokens (${tokens}) are accepted without a second factor: see ${pageIn(FIT)}.`,
+    graphql &&
+      `While a login is pending, its requests to GraphQL (${graphql}) are refused, public queries too. The login belongs outside of that path, and public queries to a path of their own: see ${pageIn(`${MOUNTING}#graphql`)}.`,
+    csrf &&
+      gates.length === 0 &&
+      `Call ${csrf} after the new lines: the pages of Countersign have no token of it, and refuse requests of other sites themselves.`,
   ]
+  return lines.flatMap((line) => line || [])
 }
 
-/** The module with the second factor, and the lines that mount it; nothing for an app that has them. */
+/** The lines that mount the second factor; nothing for an app that has them. */
 function additions(app: AppFacts): string[] {
-  const { folder, gates, mounts } = app
+  const { gates, mounts, engines } = app
   if (gates.length > 0) {
     return ['', `Nothing is left to add: Countersign is mounted at ${gates.map(positionOf).join(', ')}.`]
   }
-  const [first] = mounts
-  const module = first && moduleFor(first, app)
-  if (!module) return []
-  return [
-    ...block(`Create ${module.path}:`, moduleLines(app, module)),
-    ...mounts.flatMap((mount) => [
-      ...block(`Add to ${mount.path}, at the top:`, [importLine(mount, module)]),
-      ...block(`Add to ${mount.path}, directly after passport.session() in line ${mount.line}:`, [
-        `${hostAt(mount)}.use(mfa.router) // withholds req.user until the second factor is shown; its pages are below /mfa`,
-      ]),
-    ]),
-    ...(ignores(folder, '.data') ? [] : block('Add to .gitignore:', ['.data/'])),
-  ]
+  const after = ({ path, line }: Place, lines: readonly string[]) =>
+    block(`Add to ${path}, directly after passport.session() in line ${line}:`, lines)
+  return mounts.flatMap((mount) => {
+    const handshakes = engines.filter(({ path }) => path === mount.path)
+    const name = handshakes.length > 0 ? 'createMfa' : 'mfaRouter'
+    const [first, ...options] = optionLines(app, mount)
+    const lines =
+      name === 'mfaRouter'
+        ? [`${hostAt(mount)}.use(mfaRouter${first}`, ...options, '}))']
+        : [`const mfa = createMfa${first}`, ...options, '})', `${hostAt(mount)}.use(mfa.router)`]
+    return [
+      ...block(`Add to ${mount.path}, at the top:`, [importLine(app, mount, name)]),
+      ...after(mount, lines),
+      // The handshakes of socket.io do not run through the app.
+      ...handshakes.flatMap((place) =>
+        after(place, [
+          lineOf(place)
+            .trim()
+            .replace(/passport\w*\s*\.\s*\w+\([^()]*\)/i, 'mfa.session'),
+        ]),
+      ),
+    ]
+  })
 }
 
 function block(heading: string, lines: readonly string[]): string[] {
@@ -148,74 +170,31 @@ function hostAt({ text, line }: Place): string {
   return [...before.matchAll(/([\w$]+)\s*\.\s*use\s*\(/g)].at(-1)?.[1] ?? 'app'
 }
 
-/** The module to create, and how it is written. */
-interface Module {
-  /** From the folder of the app. */
-  readonly path: string
-  /** How its name ends where it is imported: `.js`, or nothing. */
-  readonly ending: string
-  readonly hasImports: boolean
-  readonly isTypeScript: boolean
-}
-
-/** The module beside the file that mounts it. Node decides by the nearest package.json how both are loaded. */
-function moduleFor({ path, text }: Place, { folder, manifest }: AppFacts): Module {
-  const extension = { '.jsx': '.js', '.tsx': '.ts', '': '.js' }[extname(path)] ?? extname(path)
-  const isTypeScript = extension.endsWith('ts')
+function importLine({ manifest }: AppFacts, { path, text }: Place, name: string): string {
+  const extension = extname(path)
   const isModule = extension.startsWith('.m') || (manifest.type === 'module' && !extension.startsWith('.c'))
-  const [, written] = /from ['"]\.[^'"]*(\.[cm]?ts)['"]/.exec(text) ?? []
-  const name = existsSync(join(folder, dirname(path), `mfa${extension}`)) ? 'second-factor' : 'mfa'
-  return {
-    path: posix.join(dirname(path), name + extension),
-    ending: written ?? (isModule || !isTypeScript ? extension.replace('ts', 'js') : ''),
-    hasImports: isModule || /^\s*import\s/m.test(text),
-    isTypeScript,
-  }
+  return isModule || /^\s*import\s/m.test(text)
+    ? `import { ${name} } from 'countersign'`
+    : `const { ${name} } = require('countersign')`
 }
 
-function importLine({ path }: Place, module: Module): string {
-  const from = posix.relative(dirname(path), module.path.slice(0, -extname(module.path).length))
-  const specifier = `${from.startsWith('.') ? '' : './'}${from}${module.ending}`
-  return module.hasImports ? `import { mfa } from '${specifier}'` : `const { mfa } = require('${specifier}')`
-}
-
-function moduleLines({ manifest, folder }: AppFacts, { hasImports, isTypeScript }: Module): string[] {
+/** The options, from what opens their object. Those that the app seems not to need are comments. */
+function optionLines({ manifest, folder, login, userKey, hasEmails }: AppFacts, { path }: Place): string[] {
   const appName = (manifest.name ?? basename(folder)).replace(/^@[^/]+\//, '')
-  const importing = (names: string, from: string) =>
-    hasImports ? `import { ${names} } from '${from}'` : `const { ${names} } = require('${from}')`
+  const { signInPath = '/login', signOutPath = '/logout', homePath = '/' } = login ?? {}
+  const isUsual = `${signInPath} ${signOutPath} ${homePath}` === '/login /logout /'
   return [
-    importing('developmentSecret, startService', '@countersign/service'),
-    importing('createMfa', 'countersign'),
-    '',
-    `const appName = '${appName}' // as your users know it`,
-    '// In this process, with its data in the folder .data. Messages stay in an inbox, whose address the log has, until SERVICE_DELIVERY says where to send them.',
-    'const service = startService({',
-    '  applicationName: appName,',
-    "  dataDir: '.data',",
-    "  secret: process.env.SERVICE_SECRET ?? developmentSecret('.data'),",
-    "  delivery: process.env.SERVICE_DELIVERY ?? 'inbox',",
-    '})',
-    '',
-    `const mfa = createMfa${isTypeScript ? '<Express.User & { email: string }>' : ''}({`,
-    '  service: service.mfa,',
-    '  appName,',
-    '  // The second factors of a user, from your own record: contacts that the user has confirmed.',
-    "  factors: (user) => [{ method: 'email', email: user.email }],",
-    '  // userId: (user) => String(user._id), // unless it is user.id',
-    "  // login: { signInPath: '/login', signOutPath: '/logout', homePath: '/' }, // unless these are yours",
-    '})',
-    '',
-    hasImports ? 'export { mfa }' : 'module.exports = { mfa }',
+    `${/\.[cm]?tsx?$/.test(path) ? '<Express.User & { email?: string }>' : ''}({`,
+    `  appName: '${appName}', // as your users know it`,
+    "  policy: () => 'require', // users without a factor set up an authenticator app at their next sign-in",
+    `  ${hasEmails ? '' : '// '}factors: ({ email }) => (email ? [{ method: 'email', email }] : []), // contacts that the user has confirmed`,
+    `  ${userKey === 'id' ? '// userId: (user) => String(user._id), // unless it is user.id' : `userId: (user) => String(user.${userKey}),`}`,
+    `  ${isUsual ? '// ' : ''}login: { signInPath: '${signInPath}', signOutPath: '${signOutPath}', homePath: '${homePath}' },`,
   ]
 }
 
-function ignores(folder: string, name: string): boolean {
-  const path = join(folder, '.gitignore')
-  return existsSync(path) && new RegExp(`^/?\\${name}/?\\s*$`, 'm').test(readFileSync(path, 'utf8'))
-}
-
 /** How to see that the login asks for the second factor. */
-function proof({ packages, manifest, packageFolder, takesJson }: AppFacts): string[] {
+function proof({ packages, manifest, packageFolder, takesJson, login }: AppFacts): string[] {
   const providers = named(packages, PROVIDERS)
   if (providers.length > 0 && !packages.has('passport-local')) {
     return [
@@ -223,8 +202,15 @@ function proof({ packages, manifest, packageFolder, takesJson }: AppFacts): stri
       `Users sign in at a provider (${providers.join(', ')}), where no command can sign in. Write a test with expectNoMfaBypass, whose login requests your callback route: see ${pageIn(TESTING)}.`,
     ]
   }
+  const {
+    path = '/login',
+    fields = ['username', 'password'],
+    signInPath = path,
+    homePath = '/',
+  } = login ?? {}
+  const page = takesJson || signInPath === path ? '' : ` --sign-in-page ${signInPath}`
   return block('Then start the app, and prove that its login asks for the second factor:', [
-    `npx --no countersign check --start '${startCommand(manifest, packageFolder)}' --sign-in 'POST /login username=…&password=$APP_PASSWORD'${takesJson ? ' --body json' : ''} --protected /…`,
+    `npx --no countersign check --start '${startCommand(manifest, packageFolder)}' --sign-in 'POST ${path} ${fields[0]}=…&${fields[1]}=$APP_PASSWORD'${takesJson ? ' --body json' : page} --protected ${homePath === '/' ? '/…' : homePath}`,
   ])
 }
 

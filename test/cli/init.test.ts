@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -48,39 +49,34 @@ async function init(files: Files) {
 }
 
 describe('countersign init', () => {
-  it('prints an import that the file can load, by the nearest package.json and how the file is written', async () => {
+  it('prints the import and the line of the README, with its options, as the nearest package.json and the file have them', async () => {
     const [commonJs, modules] = [manifest(PACKAGES), manifest(PACKAGES, { type: 'module' })]
+    const [imported, required] = [
+      "import { mfaRouter } from 'countersign'",
+      "const { mfaRouter } = require('countersign')",
+    ]
     await everyCase(
       [
-        ['CommonJS', { 'package.json': commonJs, 'app.js': REQUIRES + MOUNT }, "require('./mfa.js')"],
-        ['ES modules', { 'package.json': modules, 'app.js': IMPORTS + MOUNT }, "from './mfa.js'"],
-        ['.mjs', { 'package.json': commonJs, 'app.mjs': IMPORTS + MOUNT }, "from './mfa.mjs'"],
-        ['.cjs', { 'package.json': modules, 'app.cjs': REQUIRES + MOUNT }, "require('./mfa.cjs')"],
-        ['compiled to CommonJS', { 'package.json': commonJs, 'app.ts': IMPORTS + MOUNT }, "from './mfa'"],
-        ['compiled to ES modules', { 'package.json': modules, 'app.ts': IMPORTS + MOUNT }, "from './mfa.js'"],
-        [
-          'TypeScript that Node runs',
-          { 'package.json': modules, 'app.ts': `import { users } from './users.ts'\n${IMPORTS}${MOUNT}` },
-          "from './mfa.ts'",
-        ],
-        [
-          'a file of that name',
-          { 'package.json': commonJs, 'app.js': REQUIRES + MOUNT, 'mfa.js': '' },
-          "require('./second-factor.js')",
-        ],
+        ['CommonJS', { 'package.json': commonJs, 'app.js': REQUIRES + MOUNT }, required],
+        ['ES modules', { 'package.json': modules, 'app.js': IMPORTS + MOUNT }, imported],
+        ['.mjs', { 'package.json': commonJs, 'app.mjs': IMPORTS + MOUNT }, imported],
+        ['.cjs', { 'package.json': modules, 'app.cjs': REQUIRES + MOUNT }, required],
+        ['compiled to CommonJS', { 'package.json': commonJs, 'app.ts': IMPORTS + MOUNT }, imported],
         [
           'a package of ES modules below a package of CommonJS',
           {
             'package.json': manifest('typescript', { workspaces: ['packages/*'] }),
             'packages/api/package.json': modules,
-            'packages/api/src/app.ts': IMPORTS + MOUNT,
+            'packages/api/src/app.js': `let passport\n${MOUNT}`,
           },
-          "from './mfa.js'",
+          imported,
         ],
       ] as const,
       async ([, files, expected]) => {
         const { code, out, err } = await init(files)
-        expect(out).toContain(expected)
+        expect(out).toContain(`, at the top:\n\n    ${expected}\n`)
+        expect(out).toMatch(/\n {4}app\.use\(mfaRouter(?:<[^(]+>)?\(\{\n {6}appName: 'orders'/)
+        expect(out).not.toContain('Create ')
         expect([code, err]).toEqual([0, ''])
       },
     )
@@ -97,7 +93,7 @@ describe('countersign init', () => {
     })
     expect(out).toContain("Express ^1.0.0. Passport's session: config/session.js:3.")
     expect(out).toContain('Add to config/session.js, directly after passport.session() in line 3:')
-    expect(out).toContain('    server.use(mfa.router)')
+    expect(out).toContain('    server.use(mfaRouter({\n')
   })
 
   it('prints the command that proves it: with --body json where nothing else is read, and none with a password for Google', async () => {
@@ -141,6 +137,123 @@ describe('countersign init', () => {
     expect(mounted.out).toContain('npx --no countersign check --start ')
   })
 
+  it('reads the route and the fields of the login, and the pages around it, from the sources', async () => {
+    const base = (packages: string, passportSession = MOUNT) => ({
+      'package.json': manifest(packages, { scripts: { start: 'node app.js' } }),
+      'app.js': `${REQUIRES}${passportSession}app.use(express.urlencoded({ extended: false }))\n`,
+    })
+    const cases = {
+      'a router with a path, whose handler calls Passport': {
+        files: {
+          ...base(PACKAGES),
+          'routes/users.js': `router.get('/login', page)\nrouter.post('/register', register)
+router.post('/login', (req, res, next) => {
+  passport.authenticate('local', { successRedirect: '/dashboard', failureRedirect: '/users/login' })(req, res, next)
+})
+router.get('/logout', leave)`,
+          'routes/passport.js': "passport.use(new LocalStrategy({ usernameField: 'email' }, verify))",
+          'server.js': "app.use('/users', require('./routes/users.js'))",
+        },
+        login: "login: { signInPath: '/users/login', signOutPath: '/users/logout', homePath: '/dashboard' },",
+        check: "'POST /users/login email=…&password=$APP_PASSWORD' --protected /dashboard",
+      },
+      'a form that is posted to another path': {
+        files: {
+          ...base(PACKAGES),
+          'routes/auth.js': `router.get('/login', page)\nrouter.post('/login/password', passport.authenticate('local', { failureRedirect: '/login' }))
+router.post('/logout', leave)`,
+          'index.js': "var authRouter = require('./routes/auth')\napp.use('/', authRouter)",
+        },
+        login: "// login: { signInPath: '/login'",
+        check:
+          "'POST /login/password username=…&password=$APP_PASSWORD' --sign-in-page /login --protected /…",
+      },
+      'a controller in another file': {
+        files: {
+          ...base(PACKAGES),
+          'routes.js':
+            "app.get('/signin', c.page)\napp.post('/forgot', c.forgot)\napp.post('/signin', c.postSignIn)",
+          'strategy.js': "new LocalStrategy({ usernameField: 'mail', passwordField: 'pass' }, verify)",
+        },
+        login: "login: { signInPath: '/signin', signOutPath: '/logout', homePath: '/' },",
+        check: "'POST /signin mail=…&pass=$APP_PASSWORD' --protected /…",
+      },
+      'a login by hand': {
+        files: {
+          ...base(PACKAGES),
+          'login.js':
+            "app.post('/api/login', (req, res) => {\n  const { email, secret_password } = req.body\n  req.logIn(find(email), done)\n})",
+        },
+        login: "// login: { signInPath: '/login'",
+        check: "'POST /api/login email=…&secret_password=$APP_PASSWORD' --protected /…",
+      },
+      Nest: {
+        files: {
+          ...base(PACKAGES),
+          'auth.controller.ts':
+            "@Controller('auth')\nexport class A {\n  @Post('login')\n  login(@Body() body) { return this.in(body.name, body.password) }\n}",
+        },
+        login: "// login: { signInPath: '/login'",
+        check: "'POST /auth/login name=…&password=$APP_PASSWORD' --protected /…",
+      },
+    }
+    await everyCase(Object.entries(cases), async ([, { files, login, check }]) => {
+      const { out } = await init(files)
+      expect(out).toContain(`\n      ${login}`)
+      expect(out).toContain(` --sign-in ${check}`)
+    })
+  })
+
+  it('prints options that work for users without an email address, and for an id of another name', async () => {
+    const files = { 'package.json': manifest(PACKAGES), 'app.js': REQUIRES + MOUNT }
+    const without = await init(files)
+    expect(without.out).toContain(
+      "      policy: () => 'require', // users without a factor set up an authenticator app",
+    )
+    expect(without.out).toContain('      // factors: ')
+    expect(without.out).toContain('      // userId: ')
+    const named = await init({
+      ...files,
+      'users.js': 'passport.serializeUser((member, done) => done(null, member._id))\nconst email = 1',
+    })
+    expect(named.out).toContain(
+      "      factors: ({ email }) => (email ? [{ method: 'email', email }] : []), //",
+    )
+    expect(named.out).toContain('      userId: (user) => String(user._id),\n')
+  })
+
+  it('takes the handshakes of socket.io for no second app, and prints the line for them', async () => {
+    const { out } = await init({
+      'package.json': manifest(`${PACKAGES} socket.io`),
+      'index.js': `${REQUIRES}${MOUNT}const io = new Server(server)
+io.engine.use(onlyForHandshake(sessionMiddleware));
+io.engine.use(onlyForHandshake(passport.session()));`,
+    })
+    expect(out).toContain("Passport's session: index.js:4.")
+    expect(out.match(/, at the top:/g)).toHaveLength(1)
+    expect(out).toMatch(/const mfa = createMfa\(\{\n[\s\S]+\n {4}\}\)\n {4}app\.use\(mfa\.router\)\n/)
+    expect(out).toContain(
+      'Add to index.js, directly after passport.session() in line 7:\n\n    io.engine.use(onlyForHandshake(mfa.session));\n',
+    )
+  })
+
+  it('names versions that npm refuses, resave: true and GraphQL, with what to do', async () => {
+    const app = (express: string, expressSession: string, passport: string) => ({
+      'package.json': JSON.stringify({
+        dependencies: { express, 'express-session': expressSession, passport, '@apollo/server': '^4.0.0' },
+      }),
+      'app.js': `${REQUIRES}// resave: true\napp.use(session({ resave: true }))\n${MOUNT}`,
+    })
+    const old = await init(app('~4.16.1', '~1.16.2', '^0.5.2'))
+    expect(old.out).toContain(
+      'beside express ~4.16.1 and express-session ~1.16.2 and passport ^0.5.2 (ERESOLVE). Run npm install express@4 express-session@1 passport@0.7, and then npm install ',
+    )
+    expect(old.out).toContain('Set resave to false in app.js:5: ')
+    expect(old.out).toMatch(/GraphQL \(@apollo\/server\) are refused, .+: see docs\/mounting\.md#graphql\./)
+    const current = await init(app('^4.17.1', '^1.15.6', '^0.6.0'))
+    expect(current.out).not.toContain('ERESOLVE')
+  })
+
   it('reads no file that a symbolic link leads to', async () => {
     const elsewhere = emptyFolder()
     await writeFile(join(elsewhere, 'app.js'), MOUNT)
@@ -161,6 +274,12 @@ describe('countersign init', () => {
         ['cookie-session', 'express passport cookie-session', '(cookie-session)'],
         ['tokens', 'express passport passport-jwt', 'with tokens only (passport-jwt)'],
         ['a session without Passport', 'express express-session', 'express-session without Passport'],
+        [
+          'AdminJS',
+          'express express-session @adminjs/express adminjs',
+          'AdminJS keeps its user in a session of its own',
+        ],
+        ['Auth0', 'express express-openid-connect', 'has the session of express-openid-connect'],
         ['Passport without its session', PACKAGES, 'passport.session() is called nowhere'],
         ['no Express', 'koa', 'There is no Express app'],
       ] as const,
@@ -168,7 +287,8 @@ describe('countersign init', () => {
         const { code, out, err } = await init({ 'package.json': manifest(packages), 'app.js': REQUIRES })
         const [sentence, page = ''] = err.split('\n')
         expect(sentence).toContain(expected)
-        expect(page).toMatch(/^Read docs\/[\w-]+\.md\.$/)
+        expect(page).toMatch(/^Read (?:docs|recipes)\/[\w/-]+\.md\.$/)
+        expect(existsSync(page.slice('Read '.length, -1))).toBe(true)
         expect([code, out]).toEqual([2, ''])
       },
     )

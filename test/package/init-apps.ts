@@ -56,22 +56,35 @@ export async function edit(
 /** Does what init prints, as a developer who copies each part. Returns the paths of the files. */
 export async function follow(app: ForeignApp, printed: string): Promise<string[]> {
   const changed: string[] = []
-  const parts = printed.matchAll(/^(Create|Add to) ([^\s,:]+)(?:, (.+))?:\n\n((?: {4}.*\n|\n(?= {4}))+)/gm)
-  for (const [, verb, path = '', where = '', block = ''] of parts) {
+  const added: { readonly path: string; readonly at: number; readonly lines: readonly string[] }[] = []
+  const parts = printed.matchAll(/^Add to ([^\s,:]+), (.+):\n\n((?: {4}.*\n)+)/gm)
+  for (const [, path = '', where = '', block = ''] of parts) {
     const lines = block
       .trimEnd()
       .split('\n')
       .map((line) => line.slice(4))
-    const text = verb === 'Create' ? '' : await readFile(join(app.folder, path), 'utf8').catch(() => '')
-    const all = text.split('\n')
-    const after = / in line (\d+)$/.exec(where)?.[1]
-    // The import has moved the line down by one.
-    const at = where === 'at the top' ? 0 : after ? Number(after) + 1 : all.length
-    all.splice(at, 0, ...lines)
+    const at = Number(/ in line (\d+)$/.exec(where)?.[1] ?? 0)
+    const above = added.filter((other) => other.path === path && other.at <= at)
+    const all = (await readFile(join(app.folder, path), 'utf8')).split('\n')
+    all.splice(at + above.flatMap((other) => other.lines).length, 0, ...lines)
     await app.write(path, all.join('\n'))
+    added.push({ path, at, lines })
     changed.push(path)
   }
   return changed
+}
+
+/** Runs the check that init prints, with what only a developer knows in place of each "…". */
+export function runPrintedCheck(
+  app: ForeignApp,
+  printed: string,
+  { user, protectedPath = '/', start }: { user: string; protectedPath?: string; start?: string },
+): Promise<CommandResult> {
+  const [, line = ''] = /^ {4}npx --no countersign (check .*)$/m.exec(printed) ?? []
+  const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
+  const filled = args.map((arg) => arg.replace('=…', `=${user}`).replace(/^\/…$/, protectedPath))
+  if (start !== undefined) filled[filled.indexOf('--start') + 1] = start
+  return app.run(...filled)
 }
 
 export const PASSWORD = 'a good password'

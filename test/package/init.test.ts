@@ -18,6 +18,7 @@ import {
   NEST_LOGIN,
   PASSPORT_EXAMPLE,
   PASSWORD,
+  runPrintedCheck,
   START_NEST,
   TYPESCRIPT_ESM,
 } from './init-apps.js'
@@ -29,7 +30,7 @@ function expectProof({ out, err, code }: CommandResult, page: string): void {
   expect(out).toMatch(new RegExp(`asks for mfa +GET ${page} `))
   expect(out).toContain('No bypass in')
   expect(out).toMatch(/GET \S+ → 303 \/mfa/)
-  expect(out).toMatch(/Confirm it’s you|We will email a code/)
+  expect(out).toMatch(/Confirm it’s you|We will email a code|Set up an authenticator app/)
   expect(code).toBe(0)
 }
 
@@ -40,16 +41,22 @@ async function open(...args: Parameters<typeof foreignApp>): Promise<ForeignApp>
   return app
 }
 
-/** Adds what init prints, and returns the paths of the files. */
-async function addMfa(app: ForeignApp): Promise<string[]> {
+/** Adds what init prints, and returns it. */
+async function addMfa(app: ForeignApp, ...files: readonly string[]): Promise<string> {
   const { out, err, code } = await app.run('init')
   expect([code, err]).toEqual([0, ''])
-  return follow(app, out)
+  expect([...new Set(await follow(app, out))]).toEqual(files)
+  return out
 }
 
 /** The users of some apps have no email address. */
 const byName = (app: ForeignApp, path: string, name: string) =>
-  edit(app, path, 'email: user.email', `email: \`\${user.${name}}@example.com\``)
+  edit(
+    app,
+    path,
+    "// factors: ({ email }) => (email ? [{ method: 'email', email }] : []),",
+    `factors: (user) => [{ method: 'email', email: \`\${user.${name}}@example.com\` }],`,
+  )
 
 /** What a developer adds to the app of the generator: a session, Passport and a login. */
 const LOGIN_FOR_GENERATED = `
@@ -104,18 +111,10 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
     await generate(app.folder)
     const text = await readFile(join(app.folder, 'app.js'), 'utf8')
     await app.write('app.js', text.replace(/(express\.static.*\n)/, `$1${LOGIN_FOR_GENERATED}`))
-    expect(await addMfa(app)).toEqual(['mfa.js', 'app.js', 'app.js', '.gitignore'])
-    await byName(app, 'mfa.js', 'name')
-    const signIn = 'POST /signin name=bob&password=$APP_PASSWORD'
-    const result = await app.run(
-      'check',
-      '--start',
-      'npm start',
-      '--sign-in',
-      signIn,
-      '--protected',
-      '/users',
-    )
+    const printed = await addMfa(app, 'app.js')
+    expectProof(await runPrintedCheck(app, printed, { user: 'bob' }), '/users')
+    await byName(app, 'app.js', 'name')
+    const result = await runPrintedCheck(app, printed, { user: 'bob' })
     expectProof(result, '/users')
     expect(result.out).toContain('[Email a code to b…b@example.com]')
   })
@@ -126,8 +125,8 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
       csurf: 'csurf',
       'connect-ensure-login': 'connect-ensure-login',
     })
-    expect(await addMfa(app)).toEqual(['mfa.js', 'app.js', 'app.js', '.gitignore'])
-    await byName(app, 'mfa.js', 'username')
+    const printed = await addMfa(app, 'app.js')
+    await byName(app, 'app.js', 'username')
     await edit(app, 'app.js', 'app.use(csrf());\n', '')
     await edit(
       app,
@@ -135,9 +134,7 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
       'app.use(function(req, res, next) {',
       'app.use(csrf());\napp.use(function(req, res, next) {',
     )
-    const signIn = 'POST /login/password username=bob&password=$APP_PASSWORD'
-    const more = ['--sign-in-page', '/login', '--protected', '/active']
-    expectProof(await app.run('check', '--start', 'npm start', '--sign-in', signIn, ...more), '/active')
+    expectProof(await runPrintedCheck(app, printed, { user: 'bob', protectedPath: '/active' }), '/active')
 
     const running = await startScript(app.folder, 'bin/www')
     onTestFinished(() => running.stop())
@@ -171,19 +168,10 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
       ...EXPRESS_5_TYPES,
       ...LOCAL_TYPES,
     })
-    const { out } = await app.run('init')
-    expect(out).toContain("check --start 'npm run build && npm start'")
-    expect(out).toContain('--body json')
-    await follow(app, out)
-    const signIn = [
-      '--sign-in',
-      'POST /api/session username=bob&password=$APP_PASSWORD',
-      '--protected',
-      '/api/orders',
-    ]
-    const check = ['check', '--start', 'npm run build && npm start', ...signIn]
-    expectProof(await app.run(...check, '--body', 'json'), '/api/orders')
-    const asForm = await app.run(...check)
+    const printed = await addMfa(app, 'src/server.ts')
+    const found = { user: 'bob', protectedPath: '/api/orders' }
+    expectProof(await runPrintedCheck(app, printed, found), '/api/orders')
+    const asForm = await runPrintedCheck(app, printed.replace('--body json', ''), found)
     expect(asForm.out.replaceAll(/\s+/g, ' ')).toContain(
       'Check the path and the fields. Add --body json if the login takes JSON.',
     )
@@ -208,18 +196,17 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
       "import session from 'express-session';\nimport passport from 'passport';\nimport",
     )
     await edit(app, 'src/main.ts', 'AppModule);\n', `AppModule);\n${SESSION_OF_NEST}`)
-    expect(await addMfa(app)).toEqual(['src/mfa.ts', 'src/main.ts', 'src/main.ts', '.gitignore'])
-    await edit(app, 'src/mfa.ts', '{ email: string }', '{ userId: number; username: string }')
+    const printed = await addMfa(app, 'src/main.ts')
+    await edit(app, 'src/main.ts', '{ email?: string }', '{ userId: number; username: string }')
     await edit(
       app,
-      'src/mfa.ts',
+      'src/main.ts',
       '// userId: (user) => String(user._id)',
       'userId: (user) => String(user.userId)',
     )
-    await byName(app, 'src/mfa.ts', 'username')
-    const signIn = ['--sign-in', 'POST /auth/login username=bob&password=$APP_PASSWORD', '--body', 'json']
-    const result = await app.run('check', '--start', START_NEST, ...signIn, '--protected', '/auth/profile')
-    expectProof(result, '/auth/profile')
+    await byName(app, 'src/main.ts', 'username')
+    const found = { user: 'bob', protectedPath: '/auth/profile', start: START_NEST }
+    expectProof(await runPrintedCheck(app, printed, found), '/auth/profile')
   })
 
   it('works in an app with connect-ensure-login and its session in a file of its own (R01)', async () => {
@@ -227,23 +214,15 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
       'connect-ensure-login': 'connect-ensure-login',
       'passport-local': 'passport-local',
     })
-    const files = ['config/second-factor.js', 'config/session.js', 'config/session.js', '.gitignore']
-    expect(await addMfa(app)).toEqual(files)
-    await edit(app, 'config/second-factor.js', '// userId', 'userId')
-    await edit(
-      app,
-      'config/second-factor.js',
-      "// login: { signInPath: '/login'",
-      "login: { signInPath: '/auth/signin'",
-    )
-    const check = ['check', '--start', 'node index.js', '--protected', '/account', '--sign-in']
-    const signIn = 'POST /auth/signin email=ann@example.com&password=$APP_PASSWORD'
-    expectProof(await app.run(...check, signIn), '/account')
+    const printed = await addMfa(app, 'config/session.js')
+    expectProof(await runPrintedCheck(app, printed, { user: 'ann@example.com' }), '/account')
 
     const before = 'passport.session())'
     const leak =
       'server.get("/leak", (req, res) => res.status(req.session.passport || req.session.mfa ? 200 : 401).end())'
     await edit(app, 'config/session.js', before, `${before}\n${leak}`)
+    const check = ['check', '--start', 'node index.js', '--protected', '/account', '--sign-in']
+    const signIn = 'POST /auth/signin email=ann@example.com&password=$APP_PASSWORD'
     const leaking = await app.run(...check, signIn, '--route', '/leak')
     expect(leaking.out).toMatch(/BYPASS +GET \/leak/)
     expect(leaking.err).not.toContain('MFA_WARN_SESSION_RESAVE')
@@ -255,10 +234,11 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
 
   it('can be loaded by ES modules in a workspace of a repository that is CommonJS (R01)', async () => {
     const app = await open(MONOREPO, { 'passport-local': 'passport-local' })
-    expect(await addMfa(app)).toContain('packages/api/src/mfa.js')
-    const signIn = ['--sign-in', 'POST /api/session username=bob&password=$APP_PASSWORD', '--body', 'json']
-    const check = ['check', '--start', 'npm start -w packages/api', ...signIn, '--protected', '/api/orders']
-    expectProof(await app.run(...check), '/api/orders')
+    const printed = await addMfa(app, 'packages/api/src/server.js')
+    expectProof(
+      await runPrintedCheck(app, printed, { user: 'bob', protectedPath: '/api/orders' }),
+      '/api/orders',
+    )
   })
 })
 
@@ -272,7 +252,7 @@ describe('countersign check --start', { timeout: 240_000 }, () => {
     const broken = await app.run('check', '--start', 'node -e "throw new Error(\'no port\')"', ...check)
     expect(broken.err).toMatch(/The app did not start with .*no port/s)
     expect(broken.code).toBe(2)
-    await addMfa(app)
+    await addMfa(app, 'config/session.js')
     await edit(app, 'index.js', 'const server', 'console.log("Reads its settings")\nconst server')
     const refused = await app.run('check', '--start', 'node index.js', ...check)
     expect(refused.err).toContain('The app printed:\nReads its settings')

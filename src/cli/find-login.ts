@@ -1,0 +1,65 @@
+import { posix } from 'node:path'
+import type { SourceFile } from './find-app.js'
+
+const ROUTE = /(?:\.\s*(?=\w+\(\s*['"`]\/)|@)(get|post|put|delete|all)\(\s*(?:['"`]([^'"`]*)['"`])?/gi
+const SIGN_IN = /^(?!.*(?:regist|sign-?up|forgot|reset|(?:log|sign)-?o)).*(?:log-?in|sign-?in|session)/i
+const SIGN_OUT = /(?:log|sign)-?(?:out|off)/i
+const SIGNS_IN = /authenticate\(\s*['"`](?!session|jwt|mfa)|\.log[iI]n\(\s*\w/
+
+/** What the sources of an app say of the route that takes the password. All paths are as a browser sees them. */
+export type LoginFacts = ReturnType<typeof findLogin>
+
+/** Finds the route that takes the password, and the pages around it; `undefined` if no route looks like it. */
+export function findLogin(files: readonly SourceFile[]) {
+  const routes = files.flatMap((file) => routesOf(file, prefixOf(file, files)))
+  const posts = routes.filter(({ method, path }) => method === 'post' && SIGN_IN.test(path))
+  const login = posts.find(({ source }) => SIGNS_IN.test(source)) ?? posts[0]
+  if (!login) return undefined
+  const all = files.map(({ text }) => text).join('\n')
+  const named = (pattern: RegExp) => pattern.exec(login.source)?.[1] ?? pattern.exec(all)?.[1]
+  const pages = routes.flatMap(({ method, path }) => (method === 'get' && SIGN_IN.test(path) ? path : []))
+  const read = [...login.source.matchAll(/\bbody\.(\w+)|(\w+)(?=[^{}]*\}\s*=\s*\w+\.body)/g)].map(
+    ([, member, name]) => member ?? name,
+  )
+  return {
+    path: login.path,
+    fields: [
+      named(/usernameField:\s*['"`](\w+)/) ?? read.find((name = '') => !/pass/i.test(name)) ?? 'username',
+      named(/passwordField:\s*['"`](\w+)/) ?? read.find((name = '') => /pass/i.test(name)) ?? 'password',
+    ],
+    signInPath:
+      named(/failureRedirect:\s*['"`](\/[^'"`?]*)/) ?? pages.find((path) => path === login.path) ?? pages[0],
+    signOutPath: routes.find(({ path }) => SIGN_OUT.test(path))?.path,
+    homePath: named(/success(?:ReturnToOr)?Redirect:\s*['"`](\/[^'"`?]*)/),
+  }
+}
+
+/** The routes of a file, each with the source up to the next. */
+function routesOf({ text }: SourceFile, prefix: string) {
+  const found = [...text.matchAll(ROUTE)]
+  return found.map(({ index, 1: method = '', 2: path = '' }, at) => ({
+    method: method.toLowerCase(),
+    path: posix.join('/', prefix, path).replace(/(?<=.)\/$/, ''),
+    source: text.slice(index, found[at + 1]?.index),
+  }))
+}
+
+/** The path below which the routes of a file are mounted: by Nest's controller, or by `use(path, router)` in another file. */
+function prefixOf(file: SourceFile, files: readonly SourceFile[]): string {
+  const [, controller] = /@Controller\(\s*['"`]([^'"`]*)/.exec(file.text) ?? []
+  if (controller !== undefined) return controller
+  const isOwn = (path: string, from: string) =>
+    moduleAt(`${posix.dirname(path)}/${from}`) === moduleAt(file.path)
+  for (const { path, text } of files) {
+    const imports = [...text.matchAll(/(\w+)\s*\}?\s*(?:=\s*require\(|from\s)\s*['"`](\.[^'"`]+)/g)]
+    const names = imports.flatMap(([, name = '', from = '']) => (isOwn(path, from) ? name : []))
+    for (const [, prefix = '', rest = ''] of text.matchAll(/\.use\(\s*['"`](\/[^'"`]*)['"`]\s*,(.*)/g)) {
+      const [, from] = /require\(\s*['"`](\.[^'"`]+)/.exec(rest) ?? []
+      const words = rest.split(/\W+/)
+      if (from ? isOwn(path, from) : names.some((name) => words.includes(name))) return prefix
+    }
+  }
+  return ''
+}
+
+const moduleAt = (path: string) => posix.normalize(path).replace(/(?:\/index)?(?:\.[cm]?[jt]sx?)?$/, '')
