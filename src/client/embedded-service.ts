@@ -6,7 +6,6 @@ import { KEY_VERBS } from '../protocol/key-verbs.js'
 import type { DevelopmentInbox, KeyVerbs, MfaService } from '../protocol/service.js'
 import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
-import { withTimeout } from '../time.js'
 import { isPostgres, namedDatabase } from './named-database.js'
 
 /*
@@ -22,9 +21,6 @@ const DATA_DIR = '.data'
 
 /** After a failed start, in milliseconds until a call tries again. */
 const RETRY_MS = 5_000
-
-/** How long a call waits for the start, in milliseconds: less than a call to a service may take. */
-const WAIT_MS = 4_500
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -134,7 +130,7 @@ function embed(find: FindApplication, isInbox: boolean): EmbeddedService {
       Object.keys(verbs).map((name) => [
         name,
         async (request: unknown): Promise<unknown> => {
-          const host = of(await withTimeout(run(), WAIT_MS, stillStarting))
+          const host = of(await run())
           return Reflect.apply(Reflect.get(host, name), host, [request])
         },
       ]),
@@ -150,6 +146,7 @@ function embed(find: FindApplication, isInbox: boolean): EmbeddedService {
       ...later<MfaService>(VERBS, ({ mfa }) => mfa),
       keys: later<KeyVerbs>(KEY_VERBS, ({ mfa }) => mfa.keys),
       codes: COUNTERSIGN_CODES,
+      started: run,
       ...(isInbox && { inbox }),
     },
     start(settings) {
@@ -164,13 +161,6 @@ const HOST = /^https?:\/\/([a-z\d.-]{0,99}[a-z\d])(?::\d+)?$/
 
 const FAILED =
   'The MFA service in this process did not start, so nobody can sign in with a second factor. The cause says why; the next call after five seconds tries again.'
-
-const stillStarting = () =>
-  new ServiceError(
-    'ERR_MFA_SERVICE_UNAVAILABLE',
-    'The MFA service in this process is still starting, so the request failed. Repeat it in a few seconds.',
-    { retryAfterSeconds: 5 },
-  )
 
 async function load(env: Environment, settings: AppSettings | undefined): Promise<RunningService> {
   const { createService, readEnvironment, isServiceDatabase }: ServicePackage = await import(PACKAGE)

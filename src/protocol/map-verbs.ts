@@ -13,7 +13,7 @@ export type WrapVerb = (
 export function mapVerbs<Service extends { readonly keys?: object }>(
   service: Service,
   wrap: WrapVerb,
-): Omit<Service, 'approvals' | 'codes' | 'close'> {
+): Omit<Service, 'approvals' | 'codes' | 'close' | 'started'> {
   const { keys } = service
   return {
     ...mapped(VERBS, service, '', wrap),

@@ -49,6 +49,8 @@ export interface MfaService
   readonly keys?: KeyVerbs
   /** The messages that are not really sent, in development. Optional. The routes then list them at `/inbox`, outside production. */
   readonly inbox?: DevelopmentInbox | undefined
+  /** Resolves when a service in this process has started. Optional. A call waits for it, for at most 30 seconds. */
+  started?(): Promise<unknown>
   /** Closes sockets and files. Optional. Call it if you created the service. */
   close?(): Promise<void>
 }

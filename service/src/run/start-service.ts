@@ -64,6 +64,7 @@ export function startService(options: ServiceOptions): StartedService {
     keys: waiting<KeyVerbs>(KEY_VERBS, (service) => service.mfa.keys),
     codes: COUNTERSIGN_CODES,
     approvals: true,
+    started: () => started,
     async *transcribeLive(audio, rules) {
       yield* (await started).mfa.transcribeLive?.(audio, rules) ?? []
     },
