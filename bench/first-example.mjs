@@ -24,9 +24,7 @@ const installs = commands.split('\n').filter((line) => line.startsWith('npm inst
 
 const folder = await mkdtemp(join(tmpdir(), 'countersign-first-'))
 const shop = join(folder, 'shop')
-for (const workspace of [[], ['-w', 'service']]) {
-  await run('npm', ['pack', ...workspace, '--pack-destination', folder], { cwd: ROOT })
-}
+await run('npm', ['run', 'pack', '--', '--out', folder], { cwd: ROOT })
 
 let last = performance.now()
 const first = last

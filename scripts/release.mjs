@@ -12,6 +12,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { pack } from './pack.mjs'
 import { sbomsOf } from './sbom.mjs'
 import { differingVersions } from './versions.mjs'
 
@@ -122,16 +123,14 @@ else execFileSync('bash', ['.ci/run'], { stdio: 'inherit' })
 
 rmSync(OUT, { recursive: true, force: true })
 mkdirSync(OUT)
-// Builds both packages, which `npm pack` would do for each of them. The compiler names errors in its standard output.
+// Builds both packages. The compiler names errors in its standard output.
 execFileSync('npm', ['run', '--silent', '--if-present', 'prepack'], { stdio: 'inherit' })
-execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', OUT, '.', './service'], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-})
+pack(process.cwd(), OUT)
 const packages = [plugin, service]
 const sboms = sbomsOf(packages)
 for (const [index, { name, version }] of packages.entries()) {
   const file = `${OUT}/${name.replace(/^@/, '').replace('/', '-')}-${version}`
-  if (!existsSync(`${file}.tgz`)) throw new Error(`npm pack did not write ${file}.tgz`)
+  if (!existsSync(`${file}.tgz`)) throw new Error(`npm run pack did not write ${file}.tgz`)
   writeFileSync(`${file}.cdx.json`, `${JSON.stringify(sboms[index], null, 2)}\n`)
   console.log(`${file}.tgz\n${file}.cdx.json`)
 }

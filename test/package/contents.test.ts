@@ -29,7 +29,7 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(bin\/(countersign|commands)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(pngjs|qr|zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(bin\/(countersign|commands)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(pngjs|qr|zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|recipes\/[\w./-]+|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
@@ -45,8 +45,18 @@ describe('the packed package', () => {
     expect(project.files).toContain('dist/pages/mfa-keys.js')
     const { size } = await stat(join(project.folder, TARBALL))
     // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 100 KB and once more
-    // 65 KB as one text for tools, the parts of zod 38 KB, and the commands 58 KB.
-    expect(size).toBeLessThan(840_000)
+    // 65 KB as one text for tools, the recipes 25 KB, the parts of zod 38 KB, and the commands 58 KB.
+    expect(size).toBeLessThan(870_000)
+  })
+
+  it('has documents whose relative links all lead to files of the package', async () => {
+    const { links, broken } = await linksIn(join(project.folder, 'node_modules/countersign'), project.files)
+    expect(links).toBeGreaterThan(400)
+    expect(broken).toEqual([])
+    const readme = await readFile(join(project.folder, 'node_modules/countersign/README.md'), 'utf8')
+    // The package has no address yet, so what it leaves out is named by its path.
+    expect(readme).toContain(' `CONTRIBUTING.md` says how')
+    expect(readme).not.toContain('<picture>')
   })
 
   it('holds no report of a benchmark, and no document of the service', () => {
@@ -99,7 +109,40 @@ describe('the packed package', () => {
   })
 })
 
+/** The relative links of the documents in a folder, and those that lead nowhere. */
+async function linksIn(folder: string, files: readonly string[]) {
+  const broken: string[] = []
+  let links = 0
+  for (const path of files.filter((file) => /\.(?:md|txt)$/.test(file))) {
+    const text = (await readFile(join(folder, path), 'utf8')).replaceAll(/^```[\s\S]*?^```$/gm, '')
+    for (const [, markdown, html] of text.matchAll(
+      /\]\((?![a-z]+:|#)([^)#\s]+)|(?:src|srcset|href)="(?!https?:)([^"#]+)"/g,
+    )) {
+      const link = markdown ?? html ?? ''
+      links++
+      if (!existsSync(join(folder, dirname(path), link))) broken.push(`${path} → ${link}`)
+    }
+  }
+  return { links, broken }
+}
+
 describe('the packed service', () => {
+  it('has documents whose relative links all lead to files of the package', async () => {
+    const project = await consumer({})
+    try {
+      const folder = dirname(dirname(dirname(await installService(project))))
+      const files = await readdir(folder, { recursive: true })
+      const { links, broken } = await linksIn(
+        folder,
+        files.filter((file) => !file.includes('node_modules')),
+      )
+      expect(links).toBeGreaterThan(50)
+      expect(broken).toEqual([])
+    } finally {
+      await project.dispose()
+    }
+  })
+
   it('contains the licenses of what is in its bundle, and nothing that only tests use', async () => {
     const project = await consumer({})
     try {

@@ -102,10 +102,9 @@ function packed(workspace: Published): Promise<Buffer> {
 async function pack(workspace: Published): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-packed-'))
   try {
-    // As `prepack` does, without a second build.
+    // As `npm run pack` does, without a second build.
     await run('node', ['scripts/llms.mjs'], { cwd: ROOT })
-    const args = ['pack', workspace, '--ignore-scripts', '--silent', '--pack-destination', folder]
-    const { stdout } = await run('npm', args, { cwd: ROOT })
+    const { stdout } = await run('node', ['scripts/pack.mjs', '--out', folder, workspace], { cwd: ROOT })
     return await readFile(join(folder, stdout.trim()))
   } finally {
     await rm(folder, { recursive: true })

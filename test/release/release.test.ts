@@ -68,7 +68,7 @@ function releasable(files: Readonly<Record<string, unknown>> = {}) {
     'test/releases/1.2.0/own.json': '{}',
     ...files,
   }
-  for (const name of ['service', 'example', 'test/releases/1.1.0', 'test/releases/1.2.0'])
+  for (const name of ['docs', 'service', 'example', 'test/releases/1.1.0', 'test/releases/1.2.0'])
     mkdirSync(join(folder, name), { recursive: true })
   for (const [path, content] of Object.entries(all)) {
     writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
@@ -104,6 +104,21 @@ describe('the release script', () => {
     const ofService = JSON.parse(read('release/countersign-service-1.2.0.cdx.json'))
     expect(ofService.metadata.component.name).toBe('@countersign/service')
     expect(named(ofService)).toEqual(['countersign@1.2.0', 'small@1.0.1', 'tiny@2.0.0'])
+  })
+
+  it('packs documents whose links to other files of the repository have its address', () => {
+    const readme =
+      '[code](src/app.js#L1), [page](docs/a.md), [web](https://a.example)\n\n```md\n[code](src/app.js)\n```\n'
+    const { release, folder } = releasable({
+      'README.md': readme,
+      'docs/a.md': '',
+      'package.json': { ...plugin, files: ['docs'] },
+    })
+    expect(release('--skip-checks').status).toBe(0)
+    const tarball = join(folder, 'release/countersign-1.2.0.tgz')
+    expect(execFileSync('tar', ['-xzOf', tarball, 'package/README.md'], { encoding: 'utf8' })).toBe(
+      readme.replace('(src/app.js#L1)', '(https://git.example/countersign/blob/v1.2.0/src/app.js#L1)'),
+    )
   })
 
   it('makes the tag of the version with --tag', () => {
