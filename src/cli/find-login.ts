@@ -18,6 +18,7 @@ export function findLogin(files: readonly SourceFile[]) {
   const all = files.map(({ text }) => text).join('\n')
   const named = (pattern: RegExp) => pattern.exec(login.source)?.[1] ?? pattern.exec(all)?.[1]
   const pages = routes.flatMap(({ method, path }) => (method === 'get' && SIGN_IN.test(path) ? path : []))
+  const refused = named(/failureRedirect:\s*['"`](\/[^'"`?]*)/)
   const read = [...login.source.matchAll(/\bbody\.(\w+)|(\w+)(?=[^{}]*\}\s*=\s*\w+\.body)/g)].map(
     ([, member, name]) => member ?? name,
   )
@@ -27,8 +28,7 @@ export function findLogin(files: readonly SourceFile[]) {
       named(/usernameField:\s*['"`](\w+)/) ?? read.find((name = '') => !/pass/i.test(name)) ?? 'username',
       named(/passwordField:\s*['"`](\w+)/) ?? read.find((name = '') => /pass/i.test(name)) ?? 'password',
     ],
-    signInPath:
-      named(/failureRedirect:\s*['"`](\/[^'"`?]*)/) ?? pages.find((path) => path === login.path) ?? pages[0],
+    signInPath: [refused ?? '', login.path].find((path) => pages.includes(path)) ?? pages[0] ?? refused,
     signOutPath: routes.find(({ path }) => SIGN_OUT.test(path))?.path,
     homePath: named(/success(?:ReturnToOr)?Redirect:\s*['"`](\/[^'"`?]*)/),
   }

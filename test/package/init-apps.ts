@@ -235,6 +235,176 @@ module.exports = router;
 `,
 }
 
+/** As a much copied login is built: routes below `/users`, flash messages, `resave: true`, a button for a provider. */
+export const ROUTES_BELOW_USERS = {
+  'package.json': JSON.stringify({ name: 'passport-login', scripts: { start: 'node app.js' } }),
+  'config/passport.js': `const LocalStrategy = require('passport-local').Strategy;
+const users = [{ _id: '65f0c2', name: 'Bob', email: 'bob@example.com', password: 'a good password' }];
+
+module.exports = function(passport) {
+  passport.use(
+    new LocalStrategy({ usernameField: 'email' }, (email, password, done) => {
+      const user = users.find((one) => one.email === email);
+      if (!user) return done(null, false, { message: 'That email is not registered' });
+      if (user.password !== password) return done(null, false, { message: 'Password incorrect' });
+      return done(null, user);
+    })
+  );
+  passport.serializeUser(function(user, done) {
+    done(null, user._id);
+  });
+  passport.deserializeUser(function(id, done) {
+    done(null, users.find((one) => one._id === id) || false);
+  });
+};
+`,
+  'config/auth.js': `module.exports = {
+  ensureAuthenticated: function(req, res, next) {
+    if (req.isAuthenticated()) return next();
+    req.session.flash = 'Please log in to view that resource';
+    res.redirect('/users/login');
+  },
+  forwardAuthenticated: function(req, res, next) {
+    if (!req.isAuthenticated()) return next();
+    res.redirect('/dashboard');
+  }
+};
+`,
+  'app.js': `const express = require('express');
+const passport = require('passport');
+const session = require('express-session');
+
+const app = express();
+require('./config/passport')(passport);
+
+app.use(express.urlencoded({ extended: true }));
+app.use(
+  session({
+    secret: 'secret',
+    resave: true,
+    saveUninitialized: true
+  })
+);
+app.use(passport.initialize());
+app.use(passport.session());
+app.use(function(req, res, next) {
+  res.locals.flash = req.session.flash || '';
+  delete req.session.flash;
+  next();
+});
+
+app.use('/', require('./routes/index.js'));
+app.use('/users', require('./routes/users.js'));
+
+app.listen(process.env.PORT || 5000, '127.0.0.1');
+`,
+  'routes/index.js': `const express = require('express');
+const router = express.Router();
+const { ensureAuthenticated, forwardAuthenticated } = require('../config/auth');
+
+router.get('/', forwardAuthenticated, (req, res) => res.send(res.locals.flash + '<a href="/users/login">Login</a>'));
+router.get('/auth/provider', (req, res) => res.redirect('https://provider.example/authorize?state=' + Math.random()));
+router.get('/dashboard', ensureAuthenticated, (req, res) =>
+  res.send('Welcome ' + req.user.name + ' <a href="/users/logout">Logout</a>')
+);
+
+module.exports = router;
+`,
+  'routes/users.js': `const express = require('express');
+const router = express.Router();
+const passport = require('passport');
+const { forwardAuthenticated } = require('../config/auth');
+
+const FORM = '<form action="/users/login" method="POST"><input name="email"><input name="password"></form>';
+router.get('/login', forwardAuthenticated, (req, res) =>
+  res.send(res.locals.flash + FORM + '<a href="/users/register">Register</a> <a href="/auth/provider">Provider</a>')
+);
+router.get('/register', forwardAuthenticated, (req, res) => res.send(res.locals.flash + 'Register'));
+router.post('/register', (req, res) => {
+  res.redirect('/users/login');
+});
+router.post('/login', (req, res, next) => {
+  passport.authenticate('local', {
+    successRedirect: '/dashboard',
+    failureRedirect: '/users/login'
+  })(req, res, next);
+});
+router.get('/logout', (req, res, next) => {
+  req.logout((error) => {
+    if (error) return next(error);
+    req.session.flash = 'You are logged out';
+    res.redirect('/users/login');
+  });
+});
+
+module.exports = router;
+`,
+}
+
+/** As socket.io's example with Passport is built: the session and Passport for the handshake, and a user without an email address. */
+export const SOCKET_IO_EXAMPLE = {
+  'package.json': JSON.stringify({ name: 'chat', scripts: { start: 'node index.js' } }),
+  'index.js': `const express = require("express");
+const { createServer } = require("node:http");
+const { Server } = require("socket.io");
+const session = require("express-session");
+const passport = require("passport");
+const LocalStrategy = require("passport-local").Strategy;
+
+const app = express();
+const httpServer = createServer(app);
+const sessionMiddleware = session({ secret: "changeit", resave: false, saveUninitialized: true });
+
+app.use(sessionMiddleware);
+app.use(express.urlencoded({ extended: false }));
+app.use(passport.initialize());
+app.use(passport.session());
+
+app.get("/", (req, res) => (req.user ? res.send("Chat of " + req.user.username) : res.redirect("/login")));
+app.get("/login", (req, res) => {
+  if (req.user) return res.redirect("/");
+  res.send('<form action="/login" method="post"><input name="username"><input name="password"></form>');
+});
+app.post("/login", passport.authenticate("local", { successRedirect: "/", failureRedirect: "/" }));
+
+passport.use(
+  new LocalStrategy((username, password, done) => {
+    if (username === "john" && password === "a good password") return done(null, { id: 1, username });
+    return done(null, false);
+  }),
+);
+passport.serializeUser((user, cb) => cb(null, user));
+passport.deserializeUser((user, cb) => cb(null, user));
+
+const io = new Server(httpServer);
+
+function onlyForHandshake(middleware) {
+  return (req, res, next) => {
+    const isHandshake = req._query.sid === undefined;
+    if (isHandshake) middleware(req, res, next);
+    else next();
+  };
+}
+
+io.engine.use(onlyForHandshake(sessionMiddleware));
+io.engine.use(onlyForHandshake(passport.session()));
+io.engine.use(
+  onlyForHandshake((req, res, next) => {
+    if (req.user) {
+      next();
+    } else {
+      res.writeHead(401);
+      res.end();
+    }
+  }),
+);
+
+httpServer.listen(process.env.PORT || 3000, "127.0.0.1", () => {
+  console.log("Listens on http://localhost:" + httpServer.address().port);
+});
+`,
+}
+
 /** Compiles with the TypeScript of this repository. */
 const TSC = `node ${join(ROOT, 'node_modules/typescript/bin/tsc')}`
 

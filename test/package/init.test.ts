@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { codeIn } from '../kit/message-code.js'
@@ -18,7 +19,9 @@ import {
   NEST_LOGIN,
   PASSPORT_EXAMPLE,
   PASSWORD,
+  ROUTES_BELOW_USERS,
   runPrintedCheck,
+  SOCKET_IO_EXAMPLE,
   START_NEST,
   TYPESCRIPT_ESM,
 } from './init-apps.js'
@@ -230,6 +233,38 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
 
     await edit(app, 'config/session.js', 'resave: false', 'resave: true')
     expect((await app.run(...check, signIn)).err).toMatch(/The app warns:.*\[MFA_WARN_SESSION_RESAVE\]/s)
+  })
+
+  it('leads users of routes below /users back to their own sign-in page, and takes flash messages for no bypass (R01)', async () => {
+    const app = await open(ROUTES_BELOW_USERS, { 'passport-local': 'passport-local' })
+    const printed = await addMfa(app, 'app.js')
+    expect(printed).toContain('Set resave to false in app.js:12: ')
+    await edit(app, 'app.js', 'resave: true', 'resave: false')
+    const result = await runPrintedCheck(app, printed, { user: 'bob@example.com' })
+    expectProof(result, '/dashboard')
+    expect(result.out).toContain('[Email a code to b…b@example.com]')
+    expect(result.out).not.toContain('set login.signInPath')
+  })
+
+  it('asks for the second factor before a socket of socket.io is opened (R01)', async () => {
+    const app = await open(SOCKET_IO_EXAMPLE, {
+      'passport-local': 'passport-local',
+      'socket.io': 'socket.io',
+    })
+    const printed = await addMfa(app, 'index.js')
+    expectProof(await runPrintedCheck(app, printed, { user: 'john' }), '/')
+    const running = await startScript(app.folder, 'index.js')
+    onTestFinished(() => running.stop())
+    const browser = request.agent(running.url)
+    const handshake = () => browser.get('/socket.io/?EIO=4&transport=polling')
+    await handshake().expect(401)
+    await browser.post('/login').type('form').send({ username: 'john', password: PASSWORD }).expect(302)
+    await handshake().expect(401)
+    const start = await browser.post('/mfa/enroll-app').accept('json').send({})
+    const code = new TOTP({ secret: start.body.secret }).generate()
+    await browser.post('/mfa/enroll-app/confirm').accept('json').send({ code }).expect(200)
+    await handshake().expect(200)
+    expect((await browser.get('/').expect(200)).text).toBe('Chat of john')
   })
 
   it('can be loaded by ES modules in a workspace of a repository that is CommonJS (R01)', async () => {
