@@ -31,7 +31,7 @@ await build({
     'cli/main': 'service/src/cli/main.ts',
     'make-empty-database': 'service/src/store/make-empty-database.ts',
   },
-  plugins: [latin1(), licenses(BUNDLED)],
+  plugins: [latin1(), licenses(BUNDLED), commonjsTypes()],
   output: { ...OUTPUT, cleanDir: true },
 })
 
@@ -41,3 +41,23 @@ await build({
   input: { parts: 'service/test/parts.ts' },
   output: { ...OUTPUT, codeSplitting: false },
 })
+
+/**
+ * Adds the declarations for CommonJS. Node loads the ES module there, and TypeScript lets a CommonJS file name the types of one, but not
+ * import its values.
+ */
+function commonjsTypes() {
+  return {
+    name: 'commonjs-types',
+    generateBundle(_options, bundle) {
+      const asModule = "'./index.js' with { 'resolution-mode': 'import' }"
+      const values = bundle['index.js'].exports.flatMap((name) => [
+        `export declare const ${name}: typeof service.${name}`,
+        // The type of what a class makes.
+        ...(/^[A-Z]/.test(name) ? [`export type ${name} = service.${name}`] : []),
+      ])
+      const lines = [`import type * as service from ${asModule}`, `export type * from ${asModule}`, ...values]
+      this.emitFile({ type: 'asset', fileName: 'index.d.cts', source: `${lines.join('\n')}\n` })
+    },
+  }
+}

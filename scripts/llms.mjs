@@ -70,7 +70,7 @@ export async function llms() {
   return [
     await head(),
     'All pages in one file are in [llms-full.txt](llms-full.txt). Each skill has code to copy and a check to run. The pages of the service are in the package `@countersign/service`.',
-    `## Start\n\n- [quick start](README.md#quick-start): a whole app in 25 lines`,
+    `## Start\n\n- [quick start](README.md#quick-start): a whole app in one file`,
     `## Skills\n\n${(await skills()).join('\n')}`,
     ...listed,
   ].join('\n\n')

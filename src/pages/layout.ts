@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { DetailLine } from '../protocol/details.js'
 import type { Strength } from '../protocol/factor.js'
 import { languageKey, memoized } from '../protocol/language.js'
@@ -23,6 +23,9 @@ interface Asset {
 
 export type AssetName = 'mfa.css' | 'mfa.js' | 'mfa-keys.js'
 
+const BUNDLED =
+  'If your app is bundled, leave the packages out: --external:countersign --external:@countersign/service --external:passport for esbuild.'
+
 /** The style sheet and the scripts of the pages, at `{base}/assets/`. The build writes `mfa-keys.js`. */
 export const assets: Readonly<Record<AssetName, Asset>> = {
   'mfa.css': asset('assets/mfa.css', 'text/css; charset=utf-8'),
@@ -32,7 +35,9 @@ export const assets: Readonly<Record<AssetName, Asset>> = {
 
 function asset(path: string, type: string): Asset {
   // src/pages and dist/cjs lie equally deep below the package.
-  const body = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const file = new URL(`../../${path}`, import.meta.url)
+  if (!existsSync(file)) throw new Error(`countersign has no ${path} beside its code. ${BUNDLED}`)
+  const body = readFileSync(file, 'utf8')
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 10) }
 }
 

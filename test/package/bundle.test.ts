@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
-import { type Consumer, consumer, EXPRESS_APP, installService } from './kit.js'
+import { type Consumer, consumer, EXPRESS_APP, installService, ROOT } from './kit.js'
 
 /** An app with the service in the same process, which prints what its stylesheet, its factor page and a sign-in answer. */
 const APP = `
@@ -17,7 +18,7 @@ const bob: User = { id: 'bob', email: 'bob@example.com' }
 
 async function main() {
   const service = await createService({ dataDir: 'memory://', secret: 'a secret for a bundle, long enough', delivery: 'inbox', logger() {} })
-  const mfa = createMfa<User>({ service: service.mfa, factors: ({ email }) => [{ method: 'email', email }] })
+  const mfa = createMfa<User>({ service: service.mfa, factors: ({ email }) => [{ method: 'email', email }], logger: { warn: console.log, error: console.log } })
   passport.serializeUser((user, done) => done(null, (user as User).id))
   passport.deserializeUser((id, done) => done(null, bob))
   const app = express()
@@ -40,7 +41,7 @@ async function main() {
 main()
 `
 
-describe('an app that esbuild bundles with the packages left out', () => {
+describe('an app that esbuild bundles', () => {
   let project: Consumer
 
   beforeAll(async () => {
@@ -50,22 +51,37 @@ describe('an app that esbuild bundles with the packages left out', () => {
   })
   afterAll(() => project.dispose())
 
-  it('starts and serves its pages, as an ES module and as CommonJS', () =>
+  /** Bundles the app without these packages, and returns where it is. */
+  async function bundle(format: 'esm' | 'cjs', external: string[]): Promise<string> {
+    const outfile = join(project.folder, `dist/app.${format === 'esm' ? 'mjs' : 'cjs'}`)
+    await build({
+      entryPoints: [join(project.folder, 'app.ts')],
+      outfile,
+      format,
+      bundle: true,
+      platform: 'node',
+      external,
+      logLevel: 'silent',
+      banner: format === 'esm' ? { js: REQUIRE } : {},
+    })
+    return outfile
+  }
+
+  it('starts with the packages left out that the page names, and has one Passport, as an ES module and as CommonJS', () =>
     everyCase(['esm', 'cjs'] as const, async (format) => {
-      const outfile = join(project.folder, `dist/app.${format === 'esm' ? 'mjs' : 'cjs'}`)
-      await build({
-        entryPoints: [join(project.folder, 'app.ts')],
-        outfile,
-        format,
-        bundle: true,
-        platform: 'node',
-        external: ['countersign', '@countersign/service'],
-        logLevel: 'silent',
-        banner: format === 'esm' ? { js: REQUIRE } : {},
-      })
-      const printed = (await project.node(outfile)).trim().split('\n')
-      expect(printed.at(-1)).toBe('pending true 200 text/css; charset=utf-8')
+      const page = await readFile(join(ROOT, 'docs/mounting.md'), 'utf8')
+      const [, command = ''] = /```sh\n(npx esbuild [\s\S]*?)```/.exec(page) ?? []
+      const external = [...command.matchAll(/--external:(\S+)/g)].map(([, name = '']) => name)
+      const printed = await project.node(await bundle(format, external))
+      expect(printed.trim().split('\n').at(-1)).toBe('pending true 200 text/css; charset=utf-8')
+      expect(printed).not.toContain('MFA_WARN_PASSPORT_INSTANCE')
     }))
+
+  it('says which packages to leave out where none is', async () => {
+    await expect(project.node(await bundle('cjs', ['@electric-sql/pglite', '@opentelemetry/api', 'libphonenumber-js']))).rejects.toThrow(
+      'leave the packages out: --external:countersign --external:@countersign/service --external:passport',
+    )
+  })
 })
 
 // Express itself needs it in an ES module.

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, consumer, ROOT, STRICT_TSCONFIG } from './kit.js'
@@ -20,6 +20,8 @@ const DOCUMENTS = [
   'docs/notices.md',
   'docs/trusted-devices.md',
   'docs/client.md',
+  'docs/approvals.md',
+  'docs/recovery.md',
 ]
 
 /** Declarations that the samples of the documents assume. */
@@ -45,6 +47,7 @@ declare const users: {
   changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
   demandNewPassword(id: string, notice: { readonly text: string }): void
   find(id: string): Promise<Express.User | undefined>
+  removeFactors(id: string, methods: readonly string[]): void
   setPhone(id: string, phone: string): Promise<void>
   update(id: string, change: { mfaRecord: FactorRecord }): Promise<void>
 }
@@ -106,6 +109,10 @@ describe('the samples of the documents', () => {
           `import type { StepUpFailure } from 'countersign/browser'
 declare const texts: Record<StepUpFailure, string>
 declare function show(text: string): void`,
+        uses('requireStaff') && 'declare const requireStaff: RequestHandler',
+        uses('findInvoice') &&
+          'declare function findInvoice(id: string): Promise<{ readonly total: string }>',
+        uses('sms') && 'declare const sms: { send(message: { to: string; text: string }): Promise<void> }',
         uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
         uses('FactorInput') && 'type FactorInput = Input',
         uses('User') && 'type User = Express.User',
@@ -133,6 +140,25 @@ declare function show(text: string): void`,
   it('compile with strict settings', async () => {
     await Promise.all(DOCUMENTS.map(writeSamples))
     expect(await project.tsc()).toBe('')
+  })
+})
+
+describe('the code in the documents', () => {
+  it('reads req.mfa as a strict compiler accepts it, which knows that it may be absent', async () => {
+    const folders = ['docs', 'recipes', 'skills', 'service/docs']
+    const named = await Promise.all(
+      folders.map(async (folder) =>
+        (await readdir(join(ROOT, folder), { recursive: true })).map((path) => join(folder, path)),
+      ),
+    )
+    const documents = named.flat().filter((path) => path.endsWith('.md') && !path.includes('node_modules'))
+    expect(documents.length).toBeGreaterThan(50)
+    const texts = await Promise.all(
+      [...documents, 'README.md', 'SECURITY.md'].map(async (path) => readFile(join(ROOT, path), 'utf8')),
+    )
+    const blocks = texts.flatMap((text) => text.match(/^```(?:[jt]s)\n[\s\S]*?^```$/gm) ?? [])
+    expect(blocks.length).toBeGreaterThan(60)
+    expect(blocks.flatMap((block) => block.match(/.*req\.mfa\.\w+.*/g) ?? [])).toEqual([])
   })
 })
 

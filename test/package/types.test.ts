@@ -225,7 +225,22 @@ describe('the types of the service', () => {
     const { compilerOptions, ...rest } = STRICT_TSCONFIG
     const earlier = { ...rest, compilerOptions: { ...compilerOptions, target: 'es2022' } }
     await project.write('tsconfig.json', JSON.stringify(earlier))
-    expect(await project.tsc54('tsconfig.json')).toBe('')
+    // Most apps in CommonJS have node16, where TypeScript lets them require no ES module.
+    await project.write(
+      'commonjs.cts',
+      `import { ConfigurationError, developmentSecret, startService, type ServiceOptions } from '@countersign/service'
+       import { createMfa } from 'countersign'
+       const options: ServiceOptions = { dataDir: '.data', secret: developmentSecret('.data'), delivery: 'inbox' }
+       const { mfa, started } = startService(options)
+       createMfa<{ id: string; phone: string }>({ service: mfa, factors: ({ phone }) => [{ method: 'sms', phone }] })
+       void started.then(({ api }) => api.listen(8080), (error: ConfigurationError) => console.error(error.message))
+       // @ts-expect-error a number is no folder, so the types were found
+       developmentSecret(1)`,
+    )
+    const node16 = { ...earlier.compilerOptions, module: 'node16' }
+    await project.write('node16.json', JSON.stringify({ ...earlier, compilerOptions: node16 }))
+    expect(await project.tsc54('tsconfig.json', 'node16.json')).toBe('')
+    expect(await project.tsc('node16.json')).toBe('')
     await project.dispose()
   })
 })

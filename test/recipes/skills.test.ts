@@ -76,6 +76,29 @@ describe('a skill for tools that write code', () => {
     expect(passes, output).toBe(true)
   })
 
+  it.each(['add-a-second-factor', 'test-a-second-factor'] as const)(
+    'has a check that passes for a login that takes a form and redirects: %s',
+    async (skill) => {
+      await write([
+        'app.mjs',
+        /app\.use\(express\.json\(\)\)/,
+        'app.use(express.urlencoded({ extended: false }))',
+      ])
+      const app = await readFile(join(project.folder, 'app.mjs'), 'utf8')
+      await project.write(
+        'app.mjs',
+        app.replace('res.json({ mfa: req.mfa?.status })', "res.redirect('/account')"),
+      )
+      const asJson = await check(skill)
+      expect(asJson.passes).toBe(false)
+      const file = CHECKS[skill].at(-1) ?? ''
+      const text = await readFile(join(project.folder, file), 'utf8')
+      await project.write(file, text.replace("TYPE = 'json'", "TYPE = 'form'"))
+      const { passes, output } = await check(skill)
+      expect(passes, output).toBe(true)
+    },
+  )
+
   it('starts with the service in the same process', async () => {
     await write()
     const app = await startScript(project.folder, 'server.mjs')
