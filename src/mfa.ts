@@ -167,11 +167,8 @@ function inboxOf({ service, urls, logger }: Settings): DevelopmentInbox | undefi
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
-function serviceOf(
-  { service, logger }: Settings,
-  emit: Deps['emit'],
-  observer: ServiceObserver,
-): Deps['service'] {
+function serviceOf(settings: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
+  const { service, logger } = settings
   if (!('baseUrl' in service)) return validatedService(service, logger)
   return withBreaker(httpService(service, observer), service.breaker, (part, isPaused) =>
     emit({ type: isPaused ? 'service_paused' : 'service_resumed', part }),

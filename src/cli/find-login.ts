@@ -3,7 +3,6 @@ import type { SourceFile } from './find-app.js'
 
 const ROUTE = /(?:\.\s*(?=\w+\(\s*['"`]\/)|@)(get|post|put|delete|all)\(\s*(?:['"`]([^'"`]*)['"`])?/gi
 const SIGN_IN = /^(?!.*(?:regist|sign-?up|forgot|reset|(?:log|sign)-?o)).*(?:log-?in|sign-?in|session)/i
-const SIGN_OUT = /(?:log|sign)-?(?:out|off)/i
 const SIGNS_IN = /authenticate\(\s*['"`](?!session|jwt|mfa)|\.log[iI]n\(\s*\w/
 
 /** What the sources of an app say of the route that takes the password. All paths are as a browser sees them. */
@@ -29,7 +28,7 @@ export function findLogin(files: readonly SourceFile[]) {
       named(/passwordField:\s*['"`](\w+)/) ?? read.find((name = '') => /pass/i.test(name)) ?? 'password',
     ],
     signInPath: [refused ?? '', login.path].find((path) => pages.includes(path)) ?? pages[0] ?? refused,
-    signOutPath: routes.find(({ path }) => SIGN_OUT.test(path))?.path,
+    signOutPath: routes.find(({ path }) => /(?:log|sign)-?(?:out|off)/i.test(path))?.path,
     homePath: named(/success(?:ReturnToOr)?Redirect:\s*['"`](\/[^'"`?]*)/),
   }
 }

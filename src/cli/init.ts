@@ -16,7 +16,6 @@ Exit code: 0 with lines to add, or if the app has them, 2 if the app cannot have
 
 const FIT = 'docs/does-it-fit.md'
 const MOUNTING = 'docs/mounting.md'
-const WITHOUT_PASSPORT = 'recipes/without-passport/README.md'
 const TESTING = 'docs/testing.md#mfa-bypasses'
 
 /** Packages that sign users in with tokens. */
@@ -25,9 +24,9 @@ const TOKENS =
 /** Packages that sign users in at a provider. */
 const PROVIDERS =
   /^(?:passport-(?:google|github|gitlab|facebook|apple|microsoft|azure|twitter|linkedin|discord|auth0|okta|oauth|openidconnect|saml)\b.*|@node-saml\/passport-saml|openid-client)$/
-/** Packages with a session of their own, which they keep without express-session. */
+/** Packages with a session, or a user in it, of their own. */
 const SESSIONS =
-  /^(?:express-openid-connect|@auth0\/nextjs-auth0|@clerk\/.+|supertokens-node|better-auth|next-auth|@auth\/express|lucia|iron-session|client-sessions|@fastify\/.*session)$/
+  /^(?:@adminjs\/express|express-openid-connect|@auth0\/nextjs-auth0|@clerk\/.+|supertokens-node|better-auth|next-auth|@auth\/express|lucia|iron-session|client-sessions|@fastify\/.*session)$/
 const GRAPHQL =
   /^(?:@apollo\/server|apollo-server.*|express-graphql|graphql-(?:http|yoga|helix)|@nestjs\/graphql|type-graphql|postgraphile)$/
 /** Packages in ranges that have no version with which Countersign works. */
@@ -73,8 +72,6 @@ function pageIn(page: string): string {
 const REASONS = {
   cookie:
     'The app keeps its session in the cookie (cookie-session), where an old cookie would bring back an earlier state: use express-session with a store.',
-  adminJs:
-    'AdminJS keeps its user in a session of its own (adminUser), which the gate does not see: sign in with req.logIn, and mount buildRouter behind a guard that reads req.user, instead of buildAuthenticatedRouter.',
   unmounted:
     'passport.session() is called nowhere in the sources, so no session has a user: mount it after express-session.',
   withoutPassport:
@@ -94,11 +91,10 @@ function unfitness({ packages, mounts, folder }: AppFacts): { why: string; page:
   if (mounts.length > 0) return undefined
   if (![...packages.keys()].some((name) => name === 'express' || name.startsWith('@nestjs/')))
     return { why: REASONS.express(folder), page: FIT }
-  if (packages.has('@adminjs/express')) return { why: REASONS.adminJs, page: FIT }
   if (hasSession && packages.has('passport')) return { why: REASONS.unmounted, page: MOUNTING }
-  if (hasSession) return { why: REASONS.withoutPassport, page: WITHOUT_PASSPORT }
   const [other] = named(packages, SESSIONS)
   if (other !== undefined) return { why: REASONS.session(other), page: FIT }
+  if (hasSession) return { why: REASONS.withoutPassport, page: 'recipes/without-passport/README.md' }
   const [token] = named(packages, TOKENS)
   return { why: token === undefined ? REASONS.none : REASONS.token(token), page: FIT }
 }
@@ -161,7 +157,7 @@ function additions(app: AppFacts): string[] {
 }
 
 function block(heading: string, lines: readonly string[]): string[] {
-  return ['', heading, '', ...lines.map((line) => (line === '' ? '' : `    ${line}`))]
+  return ['', heading, '', ...lines.map((line) => `    ${line}`)]
 }
 
 /** What the app is called that mounts `passport.session()` in this line: `app`. */

@@ -20,22 +20,17 @@ export function validatedService(service: MfaService, logger: Logger): MfaServic
   return { ...checked, ...(approvals && { approvals }), ...(codes && { codes }) }
 }
 
-/** Waits until a service in this process has started, and logs it if that takes a while. */
+/** How long a call waits for the start, in milliseconds, and when the log says so. */
+const [START_MS, SLOW_MS] = [30_000, 1_000]
+
+/** Waits until a service in this process has started. */
 async function startOf(started: Promise<unknown>, logger: Logger): Promise<void> {
-  const slow = setTimeout(() => logger.warn(`countersign: ${STARTING} A request waits for it.`), SLOW_MS)
+  const starting = 'The MFA service in this process is still starting'
+  const slow = setTimeout(() => logger.warn(`countersign: ${starting}. A request waits for it.`), SLOW_MS)
+  const message = `${starting}. The request waited for ${START_MS / 1_000} s. Repeat it in a few seconds.`
+  const tooSlow = () => new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 })
   await withTimeout(started, START_MS, tooSlow).finally(() => clearTimeout(slow))
 }
-
-const SLOW_MS = 1_000
-const START_MS = 30_000
-const STARTING = 'The MFA service in this process is still starting.'
-
-const tooSlow = () =>
-  new ServiceError(
-    'ERR_MFA_SERVICE_UNAVAILABLE',
-    `${STARTING} The request waited for ${START_MS / 1_000} s. Repeat it in a few seconds.`,
-    { retryAfterSeconds: 5 },
-  )
 
 async function validated(verb: string, schema: z.ZodType, answer: Promise<unknown>): Promise<unknown> {
   const parsed = schema.safeParse(await withTimeout(answer, SERVICE_TIMEOUT_MS, () => tooLate(verb)))

@@ -277,7 +277,7 @@ io.engine.use(onlyForHandshake(passport.session()));`,
         [
           'AdminJS',
           'express express-session @adminjs/express adminjs',
-          'AdminJS keeps its user in a session of its own',
+          'has the session of @adminjs/express',
         ],
         ['Auth0', 'express express-openid-connect', 'has the session of express-openid-connect'],
         ['Passport without its session', PACKAGES, 'passport.session() is called nowhere'],
