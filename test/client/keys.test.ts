@@ -215,7 +215,7 @@ describe('a service that the host passes as an object', () => {
   it('must give valid answers about keys', async () => {
     const { keys } = await keysOf(answer(200))
     const lying: KeyVerbs = { ...keys, authenticate: async () => JSON.parse('{"outcome":"valid"}') }
-    const service = validatedService({ ...standInService().service, keys: lying })
+    const service = validatedService({ ...standInService().service, keys: lying }, console)
     if (!service.keys) throw new Error('The service has no keys.')
     const error = await failure(authenticate(service.keys))
     expect(error).toMatchObject({ code: 'ERR_MFA_SERVICE_ANSWER' })

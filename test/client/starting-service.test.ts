@@ -17,7 +17,7 @@ describe('a call to a service in this process that is still starting', () => {
       logger: { warn: (message) => void warnings.push(message), error: () => {} },
       diagnostics: false,
     })
-    const ask = async () => client.factorsOf?.({ contact: { email: 'bob@example.com' } })
+    const ask = async () => client.factorsOf?.({ contact: { kind: 'email', email: 'bob@example.com' } })
     return { ask, start, warnings }
   }
 

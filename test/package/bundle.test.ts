@@ -78,7 +78,9 @@ describe('an app that esbuild bundles', () => {
     }))
 
   it('says which packages to leave out where none is', async () => {
-    await expect(project.node(await bundle('cjs', ['@electric-sql/pglite', '@opentelemetry/api', 'libphonenumber-js']))).rejects.toThrow(
+    await expect(
+      project.node(await bundle('cjs', ['@electric-sql/pglite', '@opentelemetry/api', 'libphonenumber-js'])),
+    ).rejects.toThrow(
       'leave the packages out: --external:countersign --external:@countersign/service --external:passport',
     )
   })
