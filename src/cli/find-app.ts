@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
-import { findLogin, type LoginFacts } from './find-login.js'
+import { findLogin, type LoginFacts, type SourceFile } from './find-login.js'
 
 /** What init reads of package.json. */
 interface Manifest {
@@ -11,13 +11,6 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-}
-
-/** A source file of the app. */
-export interface SourceFile {
-  /** From the folder of the app. */
-  readonly path: string
-  readonly text: string
 }
 
 /** A line of a source file. */

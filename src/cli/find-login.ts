@@ -1,5 +1,11 @@
 import { posix } from 'node:path'
-import type { SourceFile } from './find-app.js'
+
+/** A source file of the app. */
+export interface SourceFile {
+  /** From the folder of the app. */
+  readonly path: string
+  readonly text: string
+}
 
 const ROUTE = /(?:\.\s*(?=\w+\(\s*['"`]\/)|@)(get|post|put|delete|all)\(\s*(?:['"`]([^'"`]*)['"`])?/gi
 const SIGN_IN = /^(?!.*(?:regist|sign-?up|forgot|reset|(?:log|sign)-?o)).*(?:log-?in|sign-?in|session)/i
