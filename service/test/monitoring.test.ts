@@ -108,6 +108,7 @@ const DOCUMENTS = readdirSync(folder('docs'))
 /** The metrics that say the same as an event. */
 const COVERED_BY: Readonly<Record<string, string>> = {
   'carrier.paused': 'countersign_carrier_paused',
+  'traffic.budget_nearly_used_up': 'countersign_daily_ceiling_used',
   'connections.refused': 'process_open_fds',
   'outbox.unrecorded': 'countersign_unrecorded_messages',
   'traffic.untyped': 'countersign_sends_total',
@@ -238,6 +239,17 @@ const FIRING: Readonly<Record<string, Fault>> = {
   },
   CountersignDestinationPausedNow: { series: happensOnce('traffic.paused'), at: 12 },
   CountersignCeilingReached: { series: happensOnce('traffic.budget_used_up'), at: 12 },
+  CountersignDailyCeilingNear: {
+    series: { 'countersign_daily_ceiling_used{application="vault",instance="a"}': '_x11 0.8x200 _x1500' },
+    at: 12,
+    labels: ofVault,
+    value: 80,
+  },
+  CountersignDailyCeilingReached: {
+    series: { 'countersign_daily_ceiling_used{application="vault",instance="a"}': '_x11 1x200 _x1500' },
+    at: 12,
+    labels: ofVault,
+  },
   CountersignPhoneCheckFails: {
     series: { 'countersign_phone_checks_total{outcome="failed"}': grows(0, 50) },
     maybe: { 'countersign_phone_checks_total{outcome="passed"}': '0+50x1700' },
@@ -453,7 +465,10 @@ describe('the gauge of a paused carrier', () => {
     stopClock()
     const { show, read } = serviceMetrics('0.0.0')
     const { note, list: pauses } = carrierPauses(() => {})
-    show({ pauses, unrecorded: () => 0, isStoreAvailable: async () => true, lockedOut: async () => [] })
+    show({
+      ...{ pauses, unrecorded: () => 0, isStoreAvailable: async () => true },
+      ...{ lockedOut: async () => [], ceilings: async () => [] },
+    })
     const shown = async () =>
       Number(/^countersign_carrier_paused\{carrier="smtp"\} (\d)$/m.exec((await read()).text)?.[1])
     note('smtp', 10_000)

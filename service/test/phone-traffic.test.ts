@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { limitsFrom } from '../src/accounts/limits.js'
+import { serviceMetrics } from '../src/api/metrics/metrics.js'
 import { showActivity } from '../src/operator/activity.js'
+import { ceilingWatch, diagnoseCeilings } from '../src/operator/daily-ceilings.js'
 import { diagnoseTraffic } from '../src/operator/diagnose-sending.js'
 import { operator } from '../src/operator/operator.js'
+import type { LogEvent } from '../src/telemetry/log/logger.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,
@@ -113,6 +117,90 @@ describeOnBothDatabases((bench) => {
       { actor: 'ann', action: 'traffic.resumed', detail: '+44740012: 0 of 20 codes were typed' },
       { actor: 'service', action: 'traffic.paused', detail: '+44740012: 0 of 20 codes were typed' },
     ])
+  })
+
+  test('phones use up at most their part of the daily ceiling, exactly, and leave email the rest (R43, R103)', async () => {
+    const limits = { sendsPerApplicationDay: 10, phoneSendsPercent: 60 }
+    const tenant = await storedTenant({ limits })
+    const mail = () => tenant.mfa.send({ method: 'email', contact: freshEmail() })
+    expect(await outcomeOf(mail())).toBe('sent')
+    const methods = ['sms', 'whatsapp', 'call'] as const
+    // Those for examples cost nothing, but they use up the ceiling, too.
+    const phones = Array.from({ length: 12 }, (_, i) => phoneOf(i % 2 ? '+44770090' : `+4474007${i % 10}`))
+    const outcomes = await Promise.all(
+      phones.map((phone, i) => outcomeOf(send(tenant, phone, methods[i % 3]))),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(6)
+    expect(outcomes.filter((outcome) => outcome === 'limited')).toHaveLength(6)
+    for (let i = 0; i < 3; i++) expect(await outcomeOf(mail())).toBe('sent')
+    expect(await outcomeOf(mail())).toBe('limited')
+    advance(86_400)
+    expect(await outcomeOf(send(tenant, phoneOf('+44740071')))).toBe('sent')
+  })
+
+  test('80 % and 100 % of a daily ceiling are an event, once, a line of the doctor and a gauge (R43)', async () => {
+    const tenant = await storedTenant({ limits: { sendsPerApplicationDay: 20, phoneSendsPercent: 50 } })
+    const { id } = tenant.application
+    await operator(bench().store, 'ann').changeSettings(id, {
+      set: { sendsPerApplicationDay: 20, phoneSendsPercent: 50 },
+    })
+    const events: LogEvent[] = []
+    const { look, stop } = ceilingWatch(bench().store, limitsFrom({}), (event) => events.push(event))
+    stop()
+    const alarms = () =>
+      events
+        .filter(({ event, application }) => application === id && event.startsWith('traffic.budget'))
+        .map(({ event, reason, level, detail }) => [level, event.slice(15), reason, detail])
+    const found = async () =>
+      (await diagnoseCeilings(bench().store, undefined))
+        .filter(({ about }) => about?.application === id)
+        .map(({ severity, subject, message }) => [severity, subject, message])
+    const gauge = async () => {
+      const { show, read } = serviceMetrics('1.0.0')
+      show({
+        ...{
+          pauses: () => [],
+          unrecorded: () => 0,
+          isStoreAvailable: async () => true,
+          lockedOut: async () => [],
+        },
+        ceilings: look,
+      })
+      const { text } = await read()
+      return Number(text.match(new RegExp(`countersign_daily_ceiling_used{application="${id}"} (.*)`))?.[1])
+    }
+    const sendMany = async (count: number, method: 'sms' | 'email') => {
+      for (let i = 0; i < count; i++)
+        await (method === 'sms'
+          ? send(tenant, phoneOf(`+4474006${i % 10}`))
+          : tenant.mfa.send({ method, contact: freshEmail() }))
+    }
+    await sendMany(7, 'sms')
+    expect([alarms(), await found(), await gauge()]).toEqual([[], [], Number.NaN])
+    await sendMany(2, 'sms')
+    const raisePhones = 'Raise sendsPerApplicationDay or phoneSendsPercent.'
+    const nearlyPhones = `9 of 10 messages to phones of this UTC day are used up. ${raisePhones}`
+    expect(await found()).toEqual([['warning', 'traffic', `"${id}": ${nearlyPhones}`]])
+    expect([await gauge(), await gauge()]).toEqual([0.9, 0.9])
+    expect(alarms()).toEqual([['warn', 'nearly_used_up', 'phone', nearlyPhones]])
+    await sendMany(3, 'sms')
+    const full = `10 of 10 messages to phones of this UTC day are used up. Further ones are refused until midnight UTC. ${raisePhones}`
+    expect(await found()).toEqual([['error', 'traffic', `"${id}": ${full}`]])
+    await sendMany(7, 'email')
+    await look()
+    await sendMany(5, 'email')
+    expect(await gauge()).toBe(1)
+    const ofAll = (count: number, more = '') =>
+      `${count} of 20 messages of this UTC day are used up.${more} Raise sendsPerApplicationDay.`
+    const none = ' Further ones are refused until midnight UTC.'
+    expect(alarms().slice(1)).toEqual([
+      ['warn', 'nearly_used_up', 'application', ofAll(17)],
+      ['warn', 'used_up', 'phone', full],
+      ['warn', 'used_up', 'application', ofAll(20, none)],
+    ])
+    expect((await found())[0]).toEqual(['error', 'traffic', `"${id}": ${ofAll(20, none)}`])
+    advance(86_400)
+    expect([await found(), await gauge()]).toEqual([[], Number.NaN])
   })
 
   test('counts untyped codes over all prefixes of a country too (R103)', async () => {

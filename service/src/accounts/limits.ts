@@ -78,6 +78,9 @@ export const LIMIT_RANGES = {
   sendsPerApplicationDay: count('messages', 1, 10_000_000, 10_000).says(
     'Messages of the application in a UTC day.',
   ),
+  phoneSendsPercent: count('percent', 1, 100, 80).says(
+    'Share of `sendsPerApplicationDay` that SMS, WhatsApp and calls may use up, so that SMS pumping leaves email its part.',
+  ),
   // R103
   sendsPerCountryHour: count('messages', 1, 1_000_000, 1_000).says(
     'Messages to the phones of one country in an hour.',

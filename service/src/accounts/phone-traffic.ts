@@ -2,6 +2,7 @@ import { countryOf, isFictional } from '../messages/contacts/phone.js'
 import { raiseConflict } from '../store/sql-state.js'
 import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 import type { Application } from './application.js'
+import type { Limits } from './limits.js'
 
 /** The digits at the end of a number that its prefix leaves out: a prefix stands for 10,000 numbers. */
 const DIGITS_AFTER_PREFIX = 4
@@ -11,10 +12,10 @@ const MILLIONTHS = 1_000_000
 
 /** Why a message to a phone is refused. */
 export interface TrafficRefusal {
-  readonly scope: 'country' | 'prefix' | 'spend'
-  /** `GB`, `+44770090`, or for money `day` or `month`. */
+  readonly scope: 'country' | 'prefix' | 'spend' | 'phone'
+  /** `GB`, `+44770090`, for money `day` or `month`, and `day` for the part of phones in the daily ceiling. */
   readonly key: string
-  /** `budget`: of the hour, or of money. `untyped`: too few of the codes are typed. `paused`: until an operator lifts it. */
+  /** `budget`: of the hour, of the day, or of money. `untyped`: too few of the codes are typed. `paused`: until an operator lifts it. */
   readonly reason: 'budget' | 'untyped' | 'paused'
 }
 
@@ -38,6 +39,11 @@ export interface TrafficRow {
   readonly traffic_refusal: string | null
 }
 
+/** How many messages of an application may go to phones in a UTC day. */
+export function phoneCeiling(limits: Pick<Limits, 'sendsPerApplicationDay' | 'phoneSendsPercent'>): number {
+  return Math.ceil((limits.sendsPerApplicationDay * limits.phoneSendsPercent) / 100)
+}
+
 /** The keys under which messages to a phone are counted; none where messages earn nothing. */
 export function trafficKeys(
   application: Pick<Application, 'mode'>,
@@ -47,15 +53,21 @@ export function trafficKeys(
   return { country: countryOf(phone) ?? '', prefix: phone.slice(0, -DIGITS_AFTER_PREFIX) }
 }
 
-/** What a message to a phone counts against (R103); nothing without one. */
+/** What a message to a phone counts against (R43, R103); nothing without one. */
 export function trafficCountersOf(
   application: Application,
   { phone, isCode }: { readonly phone?: string | undefined; readonly isCode: boolean },
   now: number,
 ): TrafficCounter[] {
-  const keys = phone === undefined ? undefined : trafficKeys(application, phone)
-  if (!keys) return []
+  if (phone === undefined) return []
   const { limits, spending } = application
+  const today = Math.floor(now / DAY_MS)
+  const part: TrafficCounter = {
+    ...{ position: 5, scope: 'phone', key: 'day', period: today, amount: 1, untyped: -1 },
+    allowed: phoneCeiling(limits),
+  }
+  const keys = trafficKeys(application, phone)
+  if (!keys) return [part]
   const hour = { period: Math.floor(now / HOUR_MS), amount: 1 }
   const judged = isCode && limits.minConversionPercent > 0
   const byNumber: TrafficCounter[] = [
@@ -75,11 +87,11 @@ export function trafficCountersOf(
       : [
           {
             ...{ position: key === 'day' ? 3 : 4, scope: 'spend', key, amount, untyped: -1 },
-            period: key === 'day' ? Math.floor(now / DAY_MS) : monthOf(now),
+            period: key === 'day' ? today : monthOf(now),
             allowed: Math.round(limit * MILLIONTHS),
           },
         ]
-  return [...byNumber, ...ceiling('day', spending.perDay), ...ceiling('month', spending.perMonth)]
+  return [...byNumber, ...ceiling('day', spending.perDay), ...ceiling('month', spending.perMonth), part]
 }
 
 /** A country without a price costs as much as the most expensive one with a price. */
@@ -93,8 +105,8 @@ function monthOf(time: number): number {
 }
 
 /** When a refused counter allows a message again, in milliseconds since 1970. */
-export function trafficFreeAt({ scope, key }: TrafficRefusal, now: number): number {
-  if (scope !== 'spend') return now - (now % HOUR_MS) + HOUR_MS
+export function trafficFreeAt({ key }: TrafficRefusal, now: number): number {
+  if (key !== 'day' && key !== 'month') return now - (now % HOUR_MS) + HOUR_MS
   const date = new Date(now)
   if (key === 'month') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
   return now - (now % DAY_MS) + DAY_MS

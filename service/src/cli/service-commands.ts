@@ -197,6 +197,7 @@ async function diagnoseStoreOf(
     applicationName: settings?.applicationName,
     routes: settings?.routes,
     relyingParty: settings?.relyingParty,
+    limits: settings?.limits,
   }
   try {
     return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })

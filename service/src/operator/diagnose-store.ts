@@ -3,6 +3,7 @@ import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { showActivity } from './activity.js'
+import { diagnoseCeilings } from './daily-ceilings.js'
 import {
   diagnoseApplications,
   diagnoseLockedOut,
@@ -36,6 +37,7 @@ export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOpt
     await diagnoseDeliveries(store, report, now),
     ...(await diagnoseEvents(store, now)),
     ...(await diagnoseApplications(store, service, now)),
+    ...(await diagnoseCeilings(store, service.limits)),
     ...(await diagnoseTraffic(store, report, now)),
     ...(await diagnosePhoneCheck(store, now)),
     ...(await diagnoseRelyingParties(store, service)),

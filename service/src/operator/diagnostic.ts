@@ -1,5 +1,6 @@
 import type { Scope } from 'countersign/protocol'
 import type { RelyingPartyOption } from '../accounts/applications/key-settings.js'
+import type { Limits } from '../accounts/limits.js'
 import type { Routes } from '../messages/carriers/route.js'
 
 /** The areas that the doctor checks, in this order. */
@@ -52,4 +53,6 @@ export interface DoctorOptions {
   /** The carriers that are configured; without them, the senders of applications are not checked. */
   readonly routes?: Routes | undefined
   readonly relyingParty?: RelyingPartyOption | undefined
+  /** The limits of the application `default` where its settings say nothing else. */
+  readonly limits?: Limits | undefined
 }

@@ -25,7 +25,7 @@ export interface PhoneTrafficSummary {
 const SHOW = statement<{ application: string; day: number; period: number }>(
   `SELECT key AS destination, sent >> ${HALVINGS} AS sent, typed >> ${HALVINGS} AS typed, paused_at AS "pausedAt",
      CASE WHEN period = :period::bigint THEN in_period ELSE 0 END AS "thisHour"
-   FROM phone_traffic AS known WHERE application = :application AND scope <> 'spend'
+   FROM phone_traffic AS known WHERE application = :application AND scope IN ('country', 'prefix')
    ORDER BY paused_at IS NULL, (sent >> ${HALVINGS}) - (typed >> ${HALVINGS}) DESC, scope, key LIMIT ${MAX_LISTED}`,
 )
 

@@ -32,6 +32,7 @@ import { hasComplained } from '../messages/delivery/report-table.js'
 import { eventSender } from '../messages/event-delivery/event-sender.js'
 import { configuredSources, twilioReportAddress } from '../messages/receipts/configured-sources.js'
 import { consoleApplication } from '../operator/console-counters.js'
+import { ceilingWatch } from '../operator/daily-ceilings.js'
 import { lockedOutUsers } from '../operator/locked-out-users.js'
 import { type Operator, operator } from '../operator/operator.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
@@ -192,11 +193,13 @@ export async function runService(
   let stopping = false
   const isStopping = () => stopping
   const checkReadiness = readinessCheck({ store, log, isStopping, isFull: outages.isFull })
+  const ceilings = ceilingWatch(store, settings.limits, log)
   metrics.show({
     unrecorded: outbox.unrecorded,
     pauses: pauses.list,
     isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
     lockedOut: () => lockedOutUsers(store, settings.relyingParty),
+    ceilings: ceilings.look,
   })
   const api = httpApi({
     context,
@@ -246,6 +249,7 @@ export async function runService(
         applicationName: settings.applicationName,
         routes: settings.routes,
         relyingParty: settings.relyingParty,
+        limits: settings.limits,
       },
     }))
   const acceptStream = streamAcceptor({
@@ -291,6 +295,7 @@ export async function runService(
       // First and beside the others, so that as much time as possible is left to record what was sent.
       const delivered = outbox.close()
       await maintenance.stop()
+      ceilings.stop()
       live.close()
       await jobs.close()
       await transcription.close()

@@ -22,6 +22,7 @@ const COUNTED_FROM_ZERO = [
   'report.rejected',
   'store.maintenance_failed',
   'store.unavailable',
+  'traffic.budget_nearly_used_up',
   'traffic.budget_used_up',
   'traffic.paused',
   'transcription.jobs_stalled',

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PausedCarrier } from '../../messages/carriers/fallback.js'
 import { selectWaiting } from '../../messages/delivery/outbox-table.js'
+import type { CeilingUse } from '../../operator/daily-ceilings.js'
 import type { LockedOutUsers } from '../../operator/locked-out-users.js'
 import type { Store } from '../../store/store.js'
 import { eventCounter, requestTimes, timedCarriers } from './event-metrics.js'
@@ -17,6 +18,8 @@ interface ShownParts {
   isStoreAvailable(): Promise<boolean>
   /** The applications with users who cannot sign in. */
   lockedOut(): Promise<readonly LockedOutUsers[]>
+  /** The ceilings of today that are used up, or nearly so. */
+  ceilings(): Promise<readonly CeilingUse[]>
 }
 
 /** The metrics of one service of release `version`; all services of a process share the metrics of the process. */
@@ -164,7 +167,7 @@ function labelledGauge(
 
 function showParts(
   registry: Registry,
-  { unrecorded, pauses, isStoreAvailable, lockedOut }: ShownParts,
+  { unrecorded, pauses, isStoreAvailable, lockedOut, ceilings }: ShownParts,
 ): void {
   gauge(
     registry,
@@ -194,6 +197,16 @@ function showParts(
       (await lockedOut().catch(() => [])).map(
         (one) => [one.application, Math.max(...one.lockedOut.map(({ users }) => users), 1)] as const,
       ),
+  )
+  const ceilingHelp =
+    'Used share of the daily ceiling of messages, or of the part of phones in it, from 0.8 on, by application'
+  labelledGauge(
+    registry,
+    { name: 'countersign_daily_ceiling_used', help: ceilingHelp, label: 'application' },
+    async () =>
+      (await ceilings().catch(() => []))
+        .map(({ application, sent, ceiling }) => [application, sent / ceiling] as const)
+        .sort(([, used], [, other]) => used - other),
   )
 }
 
