@@ -13,7 +13,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
   return httpApi({
     context,
     findCaller: async (key) =>
-      key === API_KEY ? { application, scopes: SCOPES, expiresAt: null } : undefined,
+      key === API_KEY ? { application, scopes: SCOPES, key: 'key-of-tests', expiresAt: null } : undefined,
     trustedProxies: [],
     inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
     idempotent: idempotentRequests(context.store, context.keys, 8_000),

@@ -458,9 +458,9 @@ describe('the data of users', () => {
     expect((await fetch(`${server.url}/v1/users`)).status).toBe(401)
     const audit = await service.operator('ann').listAudit({ application: 'default', limit: 3 })
     expect(audit.map(({ actor, action }) => [actor, action])).toEqual([
-      ['API', 'user.erased'],
-      ['API', 'user.erased'],
-      ['API', 'user.exported'],
+      ['SERVICE_API_KEY', 'user.erased'],
+      ['SERVICE_API_KEY', 'user.erased'],
+      ['SERVICE_API_KEY', 'user.exported'],
     ])
   })
 })

@@ -282,6 +282,12 @@ const FIRING: Readonly<Record<string, Fault>> = {
     labels: ofVault,
     value: 3,
   },
+  CountersignUsersLocked: {
+    series: { 'countersign_locked_users{application="vault",instance="a"}': turns(0, 60) },
+    at: 12,
+    labels: ofVault,
+    value: 60,
+  },
   CountersignKeyCopied: { series: happensOnce('key.counter_went_back'), at: 12 },
   CountersignApiKeyUsedElsewhere: { series: happensOnce('key.new_network'), at: 12 },
   CountersignOperatorsRefused: { series: { [event('console.oidc_refused')]: grows(0, 2) }, at: 16 },

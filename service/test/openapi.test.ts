@@ -124,7 +124,7 @@ describe('the service', () => {
 
   test('answers a key without scopes, a wrong type and a large body with statuses of the document', async () => {
     const { application } = freshTenant(bench)
-    const findCaller = async () => ({ application, scopes: allowed, expiresAt: null })
+    const findCaller = async () => ({ application, scopes: allowed, key: 'key-of-tests', expiresAt: null })
     let allowed: (typeof SCOPES)[number][] = []
     const own = await listen(apiOver(bench.context, application, { findCaller }))
     const statusOf = async (path: string, headers: Record<string, string> = {}, body = '') =>

@@ -68,6 +68,8 @@ describe('the log', () => {
         status: 401,
         ms: expect.any(Number),
         application: 'default',
+        key: 'SERVICE_API_KEY',
+        client: expect.stringMatching(/127\.0\.0\.1$/),
         problem: 'invalid_code',
       },
     ])

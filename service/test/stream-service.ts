@@ -66,8 +66,8 @@ export async function serveStreams(
     live,
     store: bench.store,
     findCaller: async (key) =>
-      key === API_KEY ? { application, scopes: SCOPES, expiresAt: null } : undefined,
-    addressOf: () => undefined,
+      key === API_KEY ? { application, scopes: SCOPES, key: 'key-of-tests', expiresAt: null } : undefined,
+    addressOf: () => '127.0.0.1',
     publicUrl: undefined,
     log,
     observeRequest: () => {},

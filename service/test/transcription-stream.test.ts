@@ -42,6 +42,8 @@ describe('a stream', () => {
       {
         ...about,
         event: 'http.request',
+        key: 'key-of-tests',
+        client: '127.0.0.1',
         method: 'GET',
         route: '/v1/transcribe/stream',
         status: 101,

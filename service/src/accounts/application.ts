@@ -64,6 +64,8 @@ export interface Application {
 /** Who calls the API: the application that an API key belongs to, and what the key may do. */
 export interface ApiCaller {
   readonly application: Application
+  /** The id of the key; `SERVICE_API_KEY` for that of the options. */
+  readonly key: string
   readonly scopes: readonly Scope[]
   /** When the key expires, in milliseconds since 1970; `null` if it does not. */
   readonly expiresAt: number | null

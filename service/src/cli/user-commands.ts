@@ -14,7 +14,7 @@ interface UserListOptions extends UserOptions {
   readonly after?: string
 }
 
-/** `find` and `user show|unlock|disable-factor|keys|remove-key|list|export|erase`. */
+/** `find` and `user show|unlock|unlock-all|disable-factor|keys|remove-key|list|export|erase`. */
 export function userCommands(program: Command, io: Io): void {
   findCommand(program, io)
   const user = program.command('user').description('manage the accounts of an application')
@@ -45,6 +45,21 @@ export function userCommands(program: Command, io: Io): void {
     await operator.unlockUser(user)
     return { result: { unlocked: true }, text: 'Unlocked.' }
   })
+
+  change(
+    'unlock-all <application>',
+    'unlock the users who are locked now; their failures stay counted, and disabled factors stay disabled',
+    async (operator, application: string, { reason, test }: UserOptions & { reason: string }) => {
+      const mode = test ? 'test' : 'live'
+      const unlocked = await operator.unlockUsers({ application, mode, lockedBy: Date.now(), reason })
+      return {
+        result: { unlocked },
+        text: `Unlocked users: ${unlocked}. The command unlocks 10,000 at a time.`,
+      }
+    },
+  )
+    .requiredOption('--reason <text>', 'why, for the audit log; without contacts')
+    .option('--test', 'the users of test keys')
 
   ofUser(
     change,

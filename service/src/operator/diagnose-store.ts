@@ -18,6 +18,7 @@ import {
   diagnoseTraffic,
 } from './diagnose-sending.js'
 import type { Diagnostic, DoctorOptions } from './diagnostic.js'
+import { diagnoseLocked } from './locked-users.js'
 import { describeKeyUse, keyUses } from './rotate-secrets.js'
 
 const MAX_CLOCK_DIFFERENCE_MS = 2_000
@@ -40,6 +41,7 @@ export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOpt
     ...(await diagnoseCeilings(store, service.limits)),
     ...(await diagnoseTraffic(store, report, now)),
     ...(await diagnosePhoneCheck(store, now)),
+    ...(await diagnoseLocked(store, now)),
     ...(await diagnoseRelyingParties(store, service)),
     ...(await diagnoseLockedOut(store, service)),
     ...(await diagnoseWeakSecrets(store)),

@@ -19,6 +19,7 @@ export const SUBJECTS = [
   'countries',
   'traffic',
   'phone check',
+  'locked users',
   'security keys',
   'authenticator apps',
 ] as const

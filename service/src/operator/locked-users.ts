@@ -1,7 +1,9 @@
 import { type DataReference, partitionOf } from '../store/partition.js'
+import type { Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
+import type { Diagnostic } from './diagnostic.js'
 import { maskedUser, type UserReference, userOf } from './users.js'
 
 /** The accounts of an application that are locked now. */
@@ -38,13 +40,38 @@ export async function listLocked({ store }: Actor, data: DataReference): Promise
   }
 }
 
+/** The statement that counts the live users locked at the time `now`, by application. */
+export const countLockedSql = (now: string): string =>
+  `SELECT application, count(*)::integer AS n FROM account JOIN application USING (application)
+   WHERE locked_until > 0 AND locked_until > ${now} GROUP BY application ORDER BY application`
+
+/** From how many on locked users are a sign of an attack, or of a wrong clock. */
+const MANY_LOCKED = 50
+
+/** Checks whether many users of an application are locked now. Reports nothing if there are none such. */
+export async function diagnoseLocked(store: Store, now: number): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string; n: number }>(countLockedSql('$1'), [now])
+  return rows.flatMap(({ application, n }): Diagnostic[] => {
+    const message = `${n} users of "${application}" are locked by wrong codes: find out why before user unlock-all ${application} lifts the locks.`
+    return n < MANY_LOCKED
+      ? []
+      : [{ severity: 'warning', subject: 'locked users', about: { application }, message }]
+  })
+}
+
 export async function unlockUsers(
   actor: Actor,
-  { application, mode, lockedBy }: DataReference & { readonly lockedBy: number },
+  {
+    application,
+    mode,
+    lockedBy,
+    reason,
+  }: DataReference & { readonly lockedBy: number; readonly reason?: string },
 ): Promise<number> {
   const unlocked = await changeRows(actor, {
     ...{ application, action: 'users.unlocked' },
-    detail: ({ length }) => `${length} accounts${mode === 'test' ? ' of test keys' : ''}`,
+    detail: ({ length }) =>
+      `${length} accounts${mode === 'test' ? ' of test keys' : ''}${reason ? `: ${reason}` : ''}`,
     // In the order in which every statement locks accounts, so that no two of them wait for each other.
     sql: `WITH locked AS MATERIALIZED (
         SELECT account FROM account WHERE ${IS_LOCKED} AND locked_at <= $3 ORDER BY account LIMIT ${MAX_COUNTED} FOR UPDATE

@@ -93,7 +93,8 @@ export function applicationDirectory(parts: {
     /** The application that an API key belongs to (R85, R86), and what the key may do. `address` is where the request came from. */
     async byKey(apiKey: string, address?: string): Promise<ApiCaller | undefined> {
       if (optionKey && timingSafeEqual(sha256(apiKey), optionKey)) {
-        return { application: await find(DEFAULT_APPLICATION, 'live'), scopes: apiKeyScopes, expiresAt: null }
+        const application = await find(DEFAULT_APPLICATION, 'live')
+        return { application, key: 'SERVICE_API_KEY', scopes: apiKeyScopes, expiresAt: null }
       }
       if (!isApiKey(apiKey)) return undefined
       const row = await keys.get(textHash(apiKey))
@@ -106,6 +107,7 @@ export function applicationDirectory(parts: {
       noteUse(row, address)
       return {
         application: await find(row.application, row.mode),
+        key: row.id,
         scopes: row.scopes,
         expiresAt: row.expires_at,
       }

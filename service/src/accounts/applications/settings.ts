@@ -193,6 +193,7 @@ export const SETTING_GROUPS: readonly {
   'Messages of the application': [
     'sendsPerClientHour',
     'sendsPerApplicationDay',
+    'phoneSendsPercent',
     'sendsPerCountryHour',
     'sendsPerPrefixHour',
   ],

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ApiCaller, Application } from '../../accounts/application.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from '../../flows/context.js'
+import type { LogEvent } from '../../telemetry/log/logger.js'
 import { problem } from './problem.js'
 import { missingScope, scopeOf } from './scopes.js'
 
@@ -31,6 +32,15 @@ export function bearerKeyIn(header = ''): string {
 /** The id of the application whose key came with the request, if one did. */
 export function applicationIdOf(request: Request): string | undefined {
   return callerOf.get(request)?.application.id
+}
+
+/** Who made the request, for the log. */
+export function callerFields(request: Request): Pick<LogEvent, 'application' | 'key' | 'client'> {
+  const caller = callerOf.get(request)
+  return {
+    ...(caller && { application: caller.application.id, key: caller.key }),
+    ...(request.ip && { client: request.ip }),
+  }
 }
 
 /** The application whose key came with the request. */

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Logger } from '../../telemetry/log/logger.js'
 import { requestTracer } from '../../telemetry/log/tracing.js'
 import type { RequestObserver } from '../metrics/event-metrics.js'
-import { applicationIdOf } from './authenticate.js'
+import { callerFields } from './authenticate.js'
 import { requestId } from './headers.js'
 import { problemOf } from './problem.js'
 
@@ -28,7 +28,6 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
 
       function record(): void {
         if (PROBES.includes(route) && status < 400) return
-        const application = applicationIdOf(request)
         const problem = problemOf(response)
         log({
           // 501 is the normal response of a service that is not configured for transcription.
@@ -39,7 +38,7 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
           route,
           status,
           ms: Math.round(ms * 10) / 10,
-          ...(application && { application }),
+          ...callerFields(request),
           ...(problem && { problem }),
           ...(!isComplete && { reason: 'cut off' }),
         })

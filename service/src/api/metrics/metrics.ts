@@ -3,6 +3,7 @@ import type { PausedCarrier } from '../../messages/carriers/fallback.js'
 import { selectWaiting } from '../../messages/delivery/outbox-table.js'
 import type { CeilingUse } from '../../operator/daily-ceilings.js'
 import type { LockedOutUsers } from '../../operator/locked-out-users.js'
+import { countLockedSql } from '../../operator/locked-users.js'
 import type { Store } from '../../store/store.js'
 import { eventCounter, requestTimes, timedCarriers } from './event-metrics.js'
 
@@ -110,6 +111,11 @@ const COUNTED_IN_STORE = {
   countersign_disabled_webhooks: {
     help: 'Endpoints that get no more events because every attempt failed, until an operator resumes them',
     sql: 'SELECT count(*)::integer AS n FROM event_endpoint WHERE disabled_at IS NOT NULL',
+  },
+  countersign_locked_users: {
+    help: 'Users who are locked now by wrong codes, by application',
+    label: 'application',
+    sql: countLockedSql('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
   },
   countersign_paused_destinations: {
     help: 'Countries and prefixes to whose phones nothing is sent until an operator lifts the pause, by scope',

@@ -86,6 +86,7 @@ function sentence({ message, about }: Diagnostic): Html {
 const PAGES: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {
   'API keys': '/keys',
   traffic: '/traffic',
+  'locked users': '/locked',
 }
 /** The numbers of all applications that a finding about none of them is computed from. */
 const NUMBERS: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {

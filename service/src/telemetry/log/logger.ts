@@ -36,6 +36,10 @@ export interface LogEvent {
   readonly request?: string
   /** The id of the OpenTelemetry trace that it belongs to. */
   readonly trace?: string
+  /** The id of the API key that came with a request; `SERVICE_API_KEY` for that of the options. */
+  readonly key?: string
+  /** The address that a request came from. */
+  readonly client?: string
   /** The HTTP method. */
   readonly method?: string
   /** The route's template, without anything that the caller sent. */

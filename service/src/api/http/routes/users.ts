@@ -5,7 +5,7 @@ import type { FlowContext } from '../../../flows/context.js'
 import { parseAccount } from '../../../flows/inputs.js'
 import type { Actor } from '../../../operator/audited-change.js'
 import { eraseUserData, exportUserData, listUserData, MAX_USERS } from '../../../operator/user-data.js'
-import { callingApplication, forAccount } from '../authenticate.js'
+import { callerOfRequest, callingApplication, forAccount } from '../authenticate.js'
 import type { eraseAnswer, usersAnswer } from '../openapi/schemas.js'
 import { problem, refuseField } from '../problem.js'
 
@@ -57,11 +57,11 @@ function accountRoute(
   work: (actor: Actor, application: Application, account: string) => Promise<object | undefined>,
 ): RequestHandler {
   const { store, keys } = context
-  // The name of the API in the audit log.
-  const actor: Actor = { store, name: 'API', keys: () => keys, onApplicationChanged() {} }
   return async function useAccount(request, response) {
     const parsed = parseAccount(request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
+    const { key: name } = callerOfRequest(request)
+    const actor: Actor = { store, name, keys: () => keys, onApplicationChanged() {} }
     await forAccount(context, parsed.value, request, response, async () => {
       const answer = await work(actor, callingApplication(request), parsed.value)
       if (!answer) return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })

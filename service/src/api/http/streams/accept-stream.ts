@@ -67,12 +67,13 @@ export function streamAcceptor(parts: StreamParts) {
     throw new Refused('invalid_request', { errors: [{ field: 'handshake', detail: message }] })
   })
 
-  async function applicationOf(request: IncomingMessage, query: URLSearchParams): Promise<string> {
+  /** The application, and the id of the key unless a ticket takes its place. */
+  async function callerOf(request: IncomingMessage, query: URLSearchParams): Promise<StreamCaller> {
     const ticket = query.get('ticket')
     if (ticket !== null) {
       const application = await redeemTicket(store, ticket)
       if (application === undefined) throw new Refused('invalid_ticket')
-      return application
+      return { application }
     }
     const caller = await findCaller(bearerKeyIn(request.headers.authorization), addressOf(request))
     if (!caller) throw new Refused('invalid_api_key')
@@ -80,7 +81,7 @@ export function streamAcceptor(parts: StreamParts) {
     if (scope !== undefined && !caller.scopes.includes(scope)) {
       throw new Refused('missing_scope', missingScope(scope))
     }
-    return caller.application.id
+    return { application: caller.application.id, key: caller.key }
   }
 
   /** Everything that is checked before the key, which must not reveal more than the documentation does. */
@@ -109,7 +110,9 @@ export function streamAcceptor(parts: StreamParts) {
     // Node removes its own handlers from the socket, so nothing else handles its errors.
     const destroy = () => void socket.destroy()
     socket.on('error', destroy)
-    const record = (status: number, application?: string, problem?: ServiceProblemCode) => {
+    let caller: StreamCaller | undefined
+    const client = addressOf(request)
+    const record = (status: number, problem?: ServiceProblemCode) => {
       const ms = Math.round((performance.now() - start) * 10) / 10
       observeRequest({ method: 'GET', route: streamWire.STREAM_PATH, status, seconds: ms / 1_000 })
       log({
@@ -120,16 +123,17 @@ export function streamAcceptor(parts: StreamParts) {
         route: streamWire.STREAM_PATH,
         status,
         ms,
-        ...(application && { application }),
+        ...caller,
+        ...(client && { client }),
         ...(problem && { problem }),
       })
     }
-    let application: string | undefined
     try {
       checkHandshake(request)
       const query = new URL(request.url ?? '', 'http://service').searchParams
       const language = languageIn(query)
-      application = await applicationOf(request, query)
+      caller = await callerOf(request, query)
+      const { application } = caller
       if (!live.isAvailable)
         throw new Refused('transcription_unavailable', {
           detail: liveUnavailable().message,
@@ -151,13 +155,13 @@ export function streamAcceptor(parts: StreamParts) {
       } finally {
         if (!isAccepted) place.release()
       }
-      record(isAccepted ? 101 : 400, application)
+      record(isAccepted ? 101 : 400)
     } catch (error) {
       const { code, details } = error instanceof Refused ? error : failed(error, id)
       const headers = [`X-Request-Id: ${id}`, 'Sec-WebSocket-Version: 13, 8']
       if (code === 'invalid_api_key') headers.push('WWW-Authenticate: Bearer')
       respondOnSocket(socket, code, publicUrl, { ...details, headers })
-      record(PROBLEMS[code].status, application, code)
+      record(PROBLEMS[code].status, code)
     }
   }
 
@@ -169,6 +173,11 @@ export function streamAcceptor(parts: StreamParts) {
 
 function idOf({ headers }: IncomingMessage): string {
   return requestIdFrom([headers['x-request-id']].flat()[0])
+}
+
+interface StreamCaller {
+  readonly application: string
+  readonly key?: string
 }
 
 type AcceptStream = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
