@@ -64,15 +64,23 @@ test('is asked with one message after a pause, and then paused twice as long, up
   }
 })
 
-test('is not asked before its Retry-After, but other messages wait five minutes at most', async () => {
-  const { state, pauses, fail } = guarded()
-  Object.assign(state, { answer: 'outage', retryAfterMs: 90_000 })
-  await fail(2)
-  expect([state.asked, pauses]).toEqual([1, [90_000]])
-  advance(90)
-  state.retryAfterMs = 3_600_000
-  await fail(1)
-  expect([state.asked, pauses]).toEqual([2, [90_000, 300_000]])
+test('is paused as long as its Retry-After says, from one to sixty seconds', async () => {
+  const { state, pauses, fail, deliver } = guarded()
+  for (const [askedForMs, seconds] of [
+    [1_000, 1],
+    [0, 1],
+    [7_000, 7],
+    [7_000, 7],
+    [3_600_000, 60],
+  ] as const) {
+    Object.assign(state, { answer: 'outage', retryAfterMs: askedForMs })
+    const { asked } = state
+    await fail(2)
+    expect([state.asked, pauses.at(-1)]).toEqual([asked + 1, seconds * 1_000])
+    advance(seconds)
+  }
+  state.answer = 'accept'
+  expect(await deliver()).toEqual({ id: 'x1' })
 })
 
 test('is not paused by faults of a message', () =>

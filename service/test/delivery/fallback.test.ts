@@ -81,6 +81,13 @@ test('a contact that cannot be reached is refused at once, because no other carr
     expect(tried).toEqual(['carrier-1', 'carrier-2'])
   }))
 
+test('a message that a carrier may have sent is not sent by another one', async () => {
+  const unreadable = new DeliveryError('no', 'carrier', { mayHaveSent: true })
+  const { deliver, tried } = several('outage', unreadable, 'accept')
+  expect(await rejection(deliver())).toMatchObject({ fault: 'carrier', details: { carrier: 'carrier-2' } })
+  expect(tried).toEqual(['carrier-1', 'carrier-2'])
+})
+
 test('a contact that one carrier does not reach is tried by the next one', async () => {
   const unreachable = () => new DeliveryError('no', 'contact', { contact: 'unreachable' })
   expect(await several(unreachable(), 'accept').deliver()).toMatchObject({ carrier: 'carrier-2' })

@@ -162,6 +162,41 @@ describe('the outbox', () => {
     ])
   })
 
+  test('sends a mail twice at most that the mail server accepts, and answers too late', async () => {
+    const server = await mailServer()
+    server.holdAcceptance()
+    const carrier = smtpCarrier({
+      ...{
+        host: '127.0.0.1',
+        port: server.port,
+        secure: false,
+        tls: 'optional',
+        from: 'no-reply@vault.example',
+      },
+    })
+    const { outbox, undelivered } = outboxOver(
+      store,
+      async (...given) => void (await carrier.deliver(...given)),
+      {
+        ...{ attemptTimeoutMs: 2_500, answerWithinMs: 50 },
+      },
+    )
+    const { enqueue, rows } = fresh(store)
+    await outbox.dispatch(await enqueue(outbox))
+    await eventually(async () => expect((await rows())[0]).toMatchObject({ attempts: 1 }))
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await store.query('UPDATE outbox SET due_at = 1 WHERE settled_at IS NULL')
+      await outbox.poll()
+    }
+    expect(server.arrived).toHaveLength(2)
+    expect(await rows()).toMatchObject([{ state: 'expired', fault: 'outage', sealed: null }])
+    // A code that may arrive stays valid.
+    expect(undelivered).toEqual([])
+    await outbox.close()
+    await carrier.close?.()
+    await server.close()
+  })
+
   test('waits at most 3 seconds for a carrier', async () => {
     const { outbox } = outboxOver(store, silence, { attemptTimeoutMs: 3_300 })
     const { enqueue } = fresh(store)

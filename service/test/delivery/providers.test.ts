@@ -72,14 +72,16 @@ describe('the request to a provider', () => {
     expect(bird.validity).toBeGreaterThan(290)
   })
 
-  test('is repeated when something else than the API of the provider accepts it', () =>
+  test('is sent by another carrier when a web page accepts it, and not when its acceptance cannot be read', () =>
     everyCase(PROVIDERS, async (provider) => {
       const { carrier, answerWith, close } = await opened(provider)
       for (const body of ['<html>Welcome to the Wi-Fi</html>', '', '{', '{}', 'null', '[]']) {
         for (const status of [200, 201, 204]) {
           answerWith(status, status === 204 ? '' : body)
           const deliver = carrier.deliver(message(provider.channel), AbortSignal.timeout(5_000))
-          expect(await rejection(deliver), body).toMatchObject({ fault: 'outage' })
+          const isPage = status !== 204 && body.startsWith('<html')
+          const expected = isPage ? { fault: 'outage' } : { fault: 'carrier', details: { mayHaveSent: true } }
+          expect(await rejection(deliver), body).toMatchObject(expected)
         }
       }
       await close()

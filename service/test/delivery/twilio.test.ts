@@ -195,10 +195,18 @@ describe('a response', () => {
       },
     ))
 
-  test('that is not JSON, or has no id, still accepts the message', async () => {
+  test('that is not JSON, or has no id, may have sent the message, and a web page has not', async () => {
     for (const content of ['', 'OK', 'null', { sid: 7 }, { sid: 'with space' }]) {
       server.answerWith(200, content)
-      expect((await deliver(message('sms'))).receipt).toEqual({ id: undefined })
+      expect(await rejection(deliver(message('sms')))).toMatchObject({
+        ...{ fault: 'carrier', details: { mayHaveSent: true } },
+      })
+    }
+    for (const page of ['<html>Sign in</html>', '\n<!DOCTYPE html><title>Proxy</title>']) {
+      server.answerWith(200, page)
+      const error = await rejection(deliver(message('sms')))
+      expect(error).toMatchObject({ fault: 'outage' })
+      expect(error).not.toMatchObject({ details: { mayHaveSent: true } })
     }
   })
 })

@@ -28,6 +28,8 @@ describe('a webhook', () => {
     server.state.body = '{"id":"gateway-7"}'
     expect(await deliver(one)).toEqual({ id: 'gateway-7' })
     server.state.body = '<html>'
+    expect(await rejection(deliver(one))).toMatchObject({ fault: 'outage' })
+    server.state.body = 'ok'
     expect(await deliver(one)).toEqual({ id: undefined })
     const { headers, body } = server.requests.at(-1) ?? { headers: {}, body: '' }
     expect(JSON.parse(body)).toEqual({

@@ -50,7 +50,9 @@ export function fallbackCarrier(
   }
 }
 
+/** Whether no other carrier can help, or one might send the message a second time. */
 function isHopeless({ fault, details }: DeliveryError): boolean {
+  if (fault === 'carrier') return details.mayHaveSent === true
   return fault === 'contact' && details.contact !== 'unreachable'
 }
 
@@ -65,21 +67,21 @@ function decisiveError(failures: readonly FailedCarrier[]): DeliveryError {
   const { error, carrier, fault } = decisive
   const waits = temporary.map(({ error }) => error.details.retryAfterMs ?? 0)
   const retryAfterMs = waits.length > 0 ? Math.min(...waits) : undefined
-  return new DeliveryError(error.message, fault, { ...error.details, carrier, retryAfterMs })
+  const mayHaveSent = failures.some(({ error }) => error.details.mayHaveSent)
+  return new DeliveryError(error.message, fault, { ...error.details, carrier, retryAfterMs, mayHaveSent })
 }
 
 const FAILURES_BEFORE_PAUSE = 5
 const FIRST_PAUSE_MS = 10_000
 const MAX_PAUSE_MS = 60_000
-/** How long a carrier's `Retry-After` for one message may pause the delivery of all others. */
-const MAX_REQUESTED_PAUSE_MS = 300_000
+const MIN_REQUESTED_PAUSE_MS = 1_000
 
 /** Receives the length of each pause of a carrier, and `undefined` when the carrier accepts messages again. */
 export type OnPause = (carrier: string, pauseMs: number | undefined) => void
 
 /**
  * A carrier with a circuit breaker. After five outages in a row it is not asked for 10 seconds, then for twice as long after
- * each failed attempt, up to a minute; an answer with `Retry-After` pauses it at once, for at most five minutes. After a
+ * each failed attempt, up to a minute; an answer with `Retry-After` pauses it at once for as long as it says, 1 to 60 seconds. After a
  * pause, a single message is tried, until the carrier answers again. A message that the carrier refuses or defers is an
  * answer, too. Each process has its own breaker.
  */
@@ -92,8 +94,8 @@ export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
   function failed(retryAfterMs: number | undefined): void {
     failures += 1
     if (retryAfterMs === undefined && failures < FAILURES_BEFORE_PAUSE) return
-    const requestedMs = Math.min(retryAfterMs ?? 0, MAX_REQUESTED_PAUSE_MS)
-    const pauseMs = Math.max(Math.min(FIRST_PAUSE_MS * 2 ** pauses, MAX_PAUSE_MS), requestedMs)
+    const wantedMs = retryAfterMs ?? FIRST_PAUSE_MS * 2 ** pauses
+    const pauseMs = Math.min(Math.max(wantedMs, MIN_REQUESTED_PAUSE_MS), MAX_PAUSE_MS)
     // Of the messages that were in progress together, only the first one begins a pause.
     if (pausedUntil > Date.now()) return
     pauses += 1

@@ -63,14 +63,23 @@ export function postJson(
   return httpRequest(server, url, { method: 'POST', ...request }, signal)
 }
 
-/** What a refusal by an API means: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the carrier's. */
+/**
+ * What a refusal by an API means: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the
+ * carrier's. After a success that cannot be read (`isUnreadable`), the message may have been sent, unless a web page answered.
+ */
 export function refusalError(
   message: string,
-  { status, retryAfterMs }: HttpResponse,
-  { isLoad, contact }: { readonly isLoad: boolean; readonly contact: ContactFault | undefined },
+  response: HttpResponse,
+  found: { isLoad?: boolean; isUnreadable?: boolean; contact?: ContactFault | undefined },
 ): DeliveryError {
-  if (isTemporary(status) || isLoad) return new DeliveryError(message, 'outage', { retryAfterMs })
-  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+  const { status, retryAfterMs } = response
+  const { isLoad, isUnreadable, contact } = found
+  const mayHaveSent = isUnreadable && isSuccess(response)
+  if (isTemporary(status) || isLoad || (mayHaveSent && isWebPage(response)))
+    return new DeliveryError(message, 'outage', { retryAfterMs })
+  return contact
+    ? new DeliveryError(message, 'contact', { contact })
+    : new DeliveryError(message, 'carrier', { mayHaveSent })
 }
 
 /** Whether the same request may succeed later. */
@@ -78,9 +87,14 @@ export function isTemporary(status: number): boolean {
   return status >= 500 || [408, 425, 429].includes(status)
 }
 
-/** Whether a response is none of the API's, which refuses a message or returns its id: a proxy or a page for maintenance says nothing. */
-export function isForeign({ status }: HttpResponse): boolean {
+/** Whether a response has a status of success. */
+export function isSuccess({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300
+}
+
+/** Whether a response is a web page, so of a proxy or for a sign-in, and not of the API. */
+export function isWebPage({ body }: HttpResponse): boolean {
+  return /^\s*<(!doctype html|html|head|body)\b/i.test(body)
 }
 
 function responseTo(

@@ -4,7 +4,6 @@ import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
-  isForeign,
   jsonFields,
   messageIdIn,
   postJson,
@@ -74,7 +73,7 @@ function messageBirdError(response: HttpResponse): DeliveryError {
   const isRecipient =
     (parameter === 'recipients' || parameter === 'recipient') && PARAMETER_FAULTS.has(Number(code))
   return refusalError(message, response, {
-    isLoad: isForeign(response),
+    isUnreadable: true,
     contact: isRecipient ? 'unknown' : undefined,
   })
 }

@@ -1,14 +1,7 @@
 import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
 import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
-import {
-  type HttpResponse,
-  isForeign,
-  jsonFields,
-  messageIdIn,
-  postJson,
-  refusalError,
-} from './http-request.js'
+import { type HttpResponse, jsonFields, messageIdIn, postJson, refusalError } from './http-request.js'
 
 /** An account with Plivo, for its SMS API. */
 export interface PlivoSettings extends NamedCarrier {
@@ -62,7 +55,7 @@ function plivoError(response: HttpResponse): DeliveryError {
   // Plivo has no codes for what is wrong with a request, and names its parameter.
   const isRecipient = status === 400 && typeof error === 'string' && /\bdst\b/.test(error)
   return refusalError(`Plivo answered ${status}.`, response, {
-    isLoad: isForeign(response),
+    isUnreadable: true,
     contact: isRecipient ? 'unknown' : undefined,
   })
 }

@@ -3,14 +3,7 @@ import { gatewayUrl, isMailSender, nameOf } from './address-parts.js'
 import { type AwsCredentials, awsCredentials, signedHeaders } from './aws.js'
 import { type CarrierKind, missing } from './carrier-kind.js'
 import { composeEmail, type EmailSender } from './email.js'
-import {
-  type HttpResponse,
-  httpRequest,
-  isForeign,
-  jsonFields,
-  messageIdIn,
-  refusalError,
-} from './http-request.js'
+import { type HttpResponse, httpRequest, jsonFields, messageIdIn, refusalError } from './http-request.js'
 
 /** An account with Amazon SES. */
 export interface SesSettings extends NamedCarrier, EmailSender {
@@ -80,7 +73,8 @@ function sesError(response: HttpResponse): DeliveryError {
   const { message } = jsonFields(body)
   const isAddress = status === 400 && typeof message === 'string' && ADDRESS_FAULT.test(message)
   return refusalError(fault, response, {
-    isLoad: isThrottled || isForeign(response),
+    isLoad: isThrottled,
+    isUnreadable: true,
     contact: isAddress ? 'unknown' : undefined,
   })
 }

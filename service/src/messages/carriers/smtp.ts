@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import {
@@ -106,15 +107,17 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
     name: settings.name ?? 'smtp',
     async deliver(message, signal) {
       checkRecipient(message)
+      const { envelope, raw } = composeEmail(message, settings)
+      const source = Readable.from([raw])
       try {
         const { response } = await transport.sendMail({
-          ...composeEmail(message, settings),
+          ...{ envelope, raw: source },
           // Aborting drops an email that waits for a connection and interrupts one that is being sent.
           signal,
         })
         return { id: queueId(response) }
       } catch (error) {
-        throw smtpError(error)
+        throw smtpError(error, source.readableEnded)
       }
     },
     async check(signal) {
@@ -146,7 +149,7 @@ interface SmtpFailure {
 }
 
 /** A mail server's error as a `DeliveryError`, without the server's own text, which often quotes the recipient. */
-function smtpError(error: unknown): DeliveryError {
+function smtpError(error: unknown, isHandedOver = false): DeliveryError {
   const failure = (error ?? {}) as SmtpFailure
   const replyCode = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
   const status = enhancedStatus(failure.response)
@@ -159,7 +162,8 @@ function smtpError(error: unknown): DeliveryError {
   }
   const message = `The mail server did not accept the message (${details}).`
   const fault = faultOf(replyCode, status, failure)
-  return new DeliveryError(message, fault, fault === 'contact' ? { contact: contactFaultOf(status) } : {})
+  if (fault === 'contact') return new DeliveryError(message, fault, { contact: contactFaultOf(status) })
+  return new DeliveryError(message, fault, { mayHaveSent: isHandedOver && replyCode === undefined })
 }
 
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } f
 import { gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
 import { type AwsCredentials, awsCredentials, signedHeaders } from './aws.js'
 import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
-import { type HttpResponse, httpRequest, isForeign, messageIdIn, refusalError } from './http-request.js'
+import { type HttpResponse, httpRequest, messageIdIn, refusalError } from './http-request.js'
 
 /** An account with Amazon SNS. */
 export interface SnsSettings extends NamedCarrier {
@@ -80,12 +80,12 @@ function snsError(response: HttpResponse): DeliveryError {
   const code = found !== undefined && /^[A-Za-z]{1,40}$/.test(found) ? found : undefined
   const message = `SNS answered ${[status, code].filter(Boolean).join(' ')}.`
   // Some of its limits are answered with status 400.
-  const isLoad = isForeign(response) || (code !== undefined && /^Throttl/.test(code))
+  const isLoad = code !== undefined && /^Throttl/.test(code)
   const reason = element(body, 'Message') ?? ''
   const isOptedOut = code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))
   const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(reason)
   const contact = isOptedOut ? 'unsubscribed' : isNumber ? 'unknown' : undefined
-  return refusalError(message, response, { isLoad, contact })
+  return refusalError(message, response, { isLoad, isUnreadable: true, contact })
 }
 
 /** The text of the first element with this name; SNS answers in XML whose texts we do not show. */

@@ -9,7 +9,14 @@ import { messageReference } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
 import { type AddressFault, type CarrierKind, missing } from './carrier-kind.js'
-import { type HttpResponse, httpRequest, jsonFields, priceFrom, refusalError } from './http-request.js'
+import {
+  type HttpResponse,
+  httpRequest,
+  isSuccess,
+  jsonFields,
+  priceFrom,
+  refusalError,
+} from './http-request.js'
 import { type TwilioSettings, twilioForm } from './twilio-form.js'
 
 /** SMS, WhatsApp messages and calls over the REST API of Twilio, or of a gateway that has the same API. */
@@ -117,11 +124,11 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
 }
 
 /** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
-function acceptedId(response: HttpResponse): string | undefined {
-  const fields = jsonFields(response.body)
-  const failed = fields.status === 'failed' || fields.status === 'undelivered'
-  if (response.status < 200 || response.status >= 300 || failed) throw twilioError(response)
-  return typeof fields.sid === 'string' && /^\w{1,128}$/.test(fields.sid) ? fields.sid : undefined
+function acceptedId(response: HttpResponse): string {
+  const { sid, status } = jsonFields(response.body)
+  const failed = status === 'failed' || status === 'undelivered'
+  if (isSuccess(response) && !failed && typeof sid === 'string' && /^\w{1,128}$/.test(sid)) return sid
+  throw twilioError(response, !failed)
 }
 
 /** Twilio itself knows the price only later; gateways with its API may answer it. It is negative, as what is taken from the balance. */
@@ -142,11 +149,11 @@ const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
 }
 
 /** A gateway's error as a `DeliveryError`, without the gateway's own text, which quotes the phone number. */
-function twilioError(response: HttpResponse): DeliveryError {
+function twilioError(response: HttpResponse, isUnreadable = false): DeliveryError {
   const code = errorCode(response.body)
   const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
   const contact = CONTACT_FAULTS.find((fault) => code !== undefined && CONTACT_ERRORS[fault].includes(code))
-  return refusalError(`The gateway answered ${details}.`, response, { isLoad: false, contact })
+  return refusalError(`The gateway answered ${details}.`, response, { isUnreadable, contact })
 }
 
 function errorCode(body: string): number | undefined {

@@ -11,7 +11,6 @@ import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
-  isForeign,
   jsonFields,
   messageIdIn,
   postJson,
@@ -89,6 +88,6 @@ function vonageError(response: HttpResponse, found: unknown): DeliveryError {
   const { status } = response
   const code = typeof found === 'string' && /^\d{1,3}$/.test(found) ? found : undefined
   const message = `Vonage answered ${[status, code && `status ${code}`].filter(Boolean).join(', ')}.`
-  const isLoad = code === undefined ? isForeign(response) : TEMPORARY.has(code)
-  return refusalError(message, response, { isLoad, contact: code === undefined ? undefined : CONTACT[code] })
+  if (code === undefined) return refusalError(message, response, { isUnreadable: true })
+  return refusalError(message, response, { isLoad: TEMPORARY.has(code), contact: CONTACT[code] })
 }

@@ -17,7 +17,15 @@ import { CHANNELS, type Channel } from '../message.js'
 import { LOOPBACK, nameOf } from './address-parts.js'
 import type { CarrierKind } from './carrier-kind.js'
 import { type CarrierPauses, withBreaker } from './fallback.js'
-import { type HttpResponse, httpRequest, isTemporary, jsonFields, messageIdIn } from './http-request.js'
+import {
+  type HttpResponse,
+  httpRequest,
+  isSuccess,
+  isTemporary,
+  isWebPage,
+  jsonFields,
+  messageIdIn,
+} from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
 export interface WebhookSettings extends NamedCarrier {
@@ -62,7 +70,7 @@ export const webhook: CarrierKind<WebhookRoute> = {
 /**
  * Delivers by `POST` of JSON `{ id, application, channel, to, from?, reply_to?, purpose, locale, subject?, text, code?, codes?, expires_at }` with the header
  * `Countersign-Signature: t=<unix seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<t>.<body>`; a former secret adds a second v1. Any 2xx response
- * accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
+ * but a web page accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
  * with `{ reason }`, one of `CONTACT_FAULTS`), and every other status that this webhook does not deliver the message. Redirects are not followed.
  */
 export function webhookCarrier(settings: WebhookSettings): Carrier {
@@ -85,7 +93,7 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
         'idempotency-key': id,
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
-      if (response.status >= 200 && response.status < 300)
+      if (isSuccess(response) && !isWebPage(response))
         return { id: messageIdIn(jsonFields(response.body).id) }
       throw webhookError(response)
     },
@@ -98,9 +106,11 @@ function senderOf({ channel, senders = {} }: OutgoingMessage) {
   return { from, reply_to: channel === 'email' ? emailReplyTo : undefined }
 }
 
-function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+function webhookError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
   const message = `The webhook answered ${status}.`
-  if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  if (isTemporary(status) || isSuccess(response))
+    return new DeliveryError(message, 'outage', { retryAfterMs })
   if (status !== 422) return new DeliveryError(message, 'carrier')
   const { reason } = jsonFields(body)
   const contact = CONTACT_FAULTS.find((fault) => fault === reason)

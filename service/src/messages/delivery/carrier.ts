@@ -69,6 +69,8 @@ export interface DeliveryErrorDetails {
   readonly setup?: SetupFault | undefined
   /** How long the carrier wants not to be asked again. */
   readonly retryAfterMs?: number | undefined
+  /** Whether the carrier got the message and may have sent it, although it did not say so in a way that can be read. */
+  readonly mayHaveSent?: boolean | undefined
   /** The carrier that refused the message, when several are tried in turn. */
   readonly carrier?: string | undefined
 }

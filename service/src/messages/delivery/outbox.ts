@@ -179,11 +179,14 @@ export function storedOutbox(parts: {
     const fields = messageLogFields(message)
     const { fault, isTemporary, details } = result
     const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault, detail: result.message }
-    const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
+    // It may have been sent before, and must not be sent a third time.
+    const isLast = details.mayHaveSent === true && message.attempts > 0
+    const delayMs = isTemporary && !isLast ? retryDelay(message, now, details.retryAfterMs) : undefined
     if (delayMs === undefined) {
       await table.finish(message, isTemporary ? 'expired' : 'refused', attempt, now)
       count(message, attempt, ['failed'])
-      await onUndelivered(message, now)
+      // A code that may arrive stays valid.
+      if (!details.mayHaveSent) await onUndelivered(message, now)
     } else {
       await table.postpone(message, delayMs, attempt, now)
       timer.scheduleIn(delayMs)
