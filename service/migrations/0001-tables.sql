@@ -539,8 +539,9 @@ CREATE TABLE audit (
   detail text NOT NULL
 );
 CREATE INDEX audit_of_application ON audit (application, position);
--- The entries that may show the name of an account, which an erasure replaces.
-CREATE INDEX audit_named ON audit (application, position) WHERE action IN ('user.unlocked', 'factor.disabled');
+-- The entries that may end with the name of an account, which an erasure replaces.
+CREATE INDEX audit_named ON audit (application, reverse(detail) text_pattern_ops)
+  WHERE action IN ('user.unlocked', 'factor.disabled');
 -- To list the entries of a time: all of them, and those of an application, an operator or an action.
 CREATE INDEX audit_by_time ON audit (at, position);
 CREATE INDEX audit_of_application_by_time ON audit (application, at, position);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import { leaseOf } from '../src/operator/sweeper.js'
 import { slotAt, slotTable } from '../src/store/outbox-slots.js'
@@ -51,6 +52,81 @@ describeOnBothDatabases((bench, database) => {
     await deleteExpired(bench().store)
     expect(await counts()).toEqual({ challenge: 0, budget: 0, failures: 0, daily: 0, outbox: 0 })
   })
+
+  test.skipIf(database !== 'PostgreSQL')(
+    'finds what it deletes by an index, and reads nothing else',
+    async () => {
+      const { store } = bench()
+      const rowsOf = 'SELECT $1, n::text FROM generate_series(1, 20000) AS n'
+      const plan = 'plan-of-sweep'
+      for (const fill of [
+        `INSERT INTO idempotent_request (application, key, request, claim, claimed_until, expires_at)
+         SELECT application, key, '', '', 0, 0 FROM (${rowsOf}) AS filled (application, key)`,
+        `INSERT INTO budget (application, scope, key, last_hour, times)
+         SELECT application, 'account', key, 0, '{}' FROM (${rowsOf}) AS filled (application, key)`,
+      ])
+        await store.query(fill, [plan])
+      await store.query('ANALYZE idempotent_request')
+      await store.query('ANALYZE budget')
+      const plans: string[] = []
+      const query: typeof store.query = async (text, params) => {
+        if (/^DELETE FROM (idempotent_request|budget)/.test(text.trim())) {
+          const lines = await store.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, params)
+          plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'))
+        }
+        return store.background.query(text, params)
+      }
+      await deleteExpired({ ...store, background: { ...store.background, query } })
+      expect(plans.length).toBeGreaterThan(40)
+      for (const text of plans.slice(0, 15)) {
+        expect(text).toContain('Tid Scan')
+        expect(text).toContain('Index Scan')
+        expect(text).not.toContain('Seq Scan')
+      }
+      expect(await store.query('SELECT FROM budget WHERE application = $1', [plan])).toEqual([])
+    },
+  )
+
+  test.skipIf(database !== 'PostgreSQL')(
+    'erases the name of a user from the audit log by an index',
+    async () => {
+      const { store, context } = bench()
+      const name = 'audited-users'
+      await operator(store, 'ann').createApplication(name)
+      await store.query(
+        `INSERT INTO audit (application, at, who, action, detail)
+         SELECT $1, 0, 'ann', 'factor.disabled', 'PHONE of user ' || n FROM generate_series(1, 20000) AS n`,
+        [name],
+      )
+      await store.query('ANALYZE audit')
+      const plans: string[] = []
+      const watched: typeof store = {
+        ...store,
+        transaction: (work) =>
+          store.transaction((tx) =>
+            work({
+              async query(text, params) {
+                if (text.startsWith('UPDATE audit')) {
+                  const lines = await tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, params)
+                  plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'))
+                }
+                return tx.query(text, params)
+              },
+            }),
+          ),
+      }
+      const ann = operator(watched, 'ann', { keys: () => context.keys })
+      await ann.eraseUser({ application: name, mode: 'live', user: 'user 777', isAccount: true })
+      expect(plans).toEqual([expect.stringMatching(/Index Cond: .*reverse\(detail\) ~>=~/)])
+      const details = await store.query<{ detail: string }>(
+        "SELECT detail FROM audit WHERE application = $1 AND detail NOT LIKE 'PHONE of user %' AND action = 'factor.disabled'",
+        [name],
+      )
+      expect(details).toEqual([
+        expect.objectContaining({ detail: expect.stringMatching(/^PHONE of account \w+$/) }),
+      ])
+    },
+  )
 
   test('keeps the lock of an account, its failure counts and its factors (R26, R28)', async () => {
     const tenant = freshTenant(bench())

@@ -70,6 +70,8 @@ async function forgetName(tx: Queries, application: string, name: string, refere
   await tx.query(
     `UPDATE audit SET detail = left(detail, length(detail) - length($2)) || 'account ' || $3
      WHERE application = $1 AND ${NAMED_IN_AUDIT}
+       -- An index has the ends of details.
+       AND reverse(detail) ~>=~ reverse($2) AND reverse(detail) ~<~ (reverse($2) || chr(1114111))
        AND (detail = $2 OR right(detail, length($2) + 4) = ' of ' || $2)`,
     [application, name, reference],
   )
