@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
@@ -36,6 +36,19 @@ describe('a new data folder', () => {
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(0)
     expect(existsSync(join(dataDir, 'database-unfinished'))).toBe(false)
+  })
+
+  test('is refused as a copy that was made while a service used the original', async () => {
+    const [original, copy] = [join(root, 'original'), join(root, 'copy')]
+    const running = await openStore({ dataDir: original })
+    cpSync(original, copy, { recursive: true })
+    const refused = `The data folder ${copy} was copied while a service was using it`
+    await expect(openStore({ dataDir: copy })).rejects.toThrow(refused)
+    await running.close()
+    // The copy stays what it is.
+    await expect(openStore({ dataDir: copy })).rejects.toThrow(refused)
+    cpSync(original, join(root, 'good copy'), { recursive: true })
+    await (await openStore({ dataDir: join(root, 'good copy') })).close()
   })
 
   test('is kept and reported by name if its database is damaged but was complete', async () => {

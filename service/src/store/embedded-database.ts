@@ -62,7 +62,13 @@ async function open(folder: string, loadDataDir?: Blob): Promise<PgliteDatabase>
   }
 }
 
-const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string(), token: z.string() })
+const holderSchema = z.object({
+  pid: z.number().int().positive(),
+  started: z.string(),
+  token: z.string(),
+  /** The inode of the folder, which a copy does not have. */
+  folder: z.number(),
+})
 type Holder = z.output<typeof holderSchema>
 
 const TAKEOVER_MS = 10_000
@@ -80,6 +86,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
     pid: process.pid,
     started: statOf(process.pid)[START_TIME] ?? '',
     token: randomUUID(),
+    folder: (await stat(folder)).ino,
   }
   try {
     if (!(await create(file, mine))) await takeOver(folder, file, mine)
@@ -119,6 +126,7 @@ async function takeOver(folder: string, file: string, mine: Holder): Promise<voi
   })
   try {
     const holder = await holderOf(file)
+    if (holder && holder.folder !== mine.folder) throw copied(folder)
     if (holder && isAlive(holder)) throw inUse(folder, holder.pid)
     await rm(file, { force: true })
     if (!(await create(file, mine))) throw inUse(folder)
@@ -165,5 +173,12 @@ function inUse(folder: string, pid?: number): ConfigurationError {
   return new ConfigurationError([
     `The data folder ${folder} is in use by ${who}; two processes would lose each other's rows. ` +
       'Stop the other process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL database.',
+  ])
+}
+
+function copied(folder: string): ConfigurationError {
+  return new ConfigurationError([
+    `The data folder ${folder} was copied while a service was using it, or after one was killed, so rows may be missing or damaged. ` +
+      'Stop the service that uses the original, and copy it again, or restore a backup.',
   ])
 }
