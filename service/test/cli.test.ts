@@ -622,6 +622,10 @@ describe('the command line', () => {
     )
     expect((await inProcess(env, 'migrate')).code).toBe(0)
     expect((await inProcess(env, 'audit')).out).toBe(audit)
+    // Before the first start of the service.
+    expect((await inProcess(env, 'app', 'list')).out).toMatch(/^default /m)
+    expect((await inProcess(env, 'app', 'settings', 'default', 'codeDigits=8')).code).toBe(0)
+    expect((await inProcess({ ...env, SERVICE_SECRET: SECRET }, 'key', 'create', 'default')).code).toBe(0)
   })
 
   test('refuses an embedded store that a service uses, and says what to do', {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guessingSentence, SCOPES } from 'countersign/protocol'
+import { DEFAULT_APPLICATION, insertApplication } from '../accounts/applications/directory.js'
 import { configuredSources } from '../messages/receipts/configured-sources.js'
 import type { Actor } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
@@ -45,6 +46,7 @@ export function serviceCommands(program: Command, io: Io): void {
       const began = Date.now()
       const store = await openStore({ ...storeLocation(io.env), postgres: COMMAND_LIMITS })
       try {
+        await insertApplication(store, DEFAULT_APPLICATION)
         const migrations = await listMigrations(store)
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
         await recordMigrations(actorOn(io, store, options), applied)

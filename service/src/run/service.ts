@@ -4,7 +4,11 @@ import type { CompleteMfaService, DevelopmentInbox } from 'countersign/protocol'
 import type { TranscriptionService } from 'countersign/speech'
 import type { Express } from 'express'
 import { OPTIONAL_METHODS } from '../accounts/application.js'
-import { applicationDirectory, DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
+import {
+  applicationDirectory,
+  DEFAULT_APPLICATION,
+  insertApplication,
+} from '../accounts/applications/directory.js'
 import { relyingPartyOf } from '../accounts/applications/key-settings.js'
 import { type ApplicationDefaults, isApplicationName } from '../accounts/applications/settings.js'
 import { endUndelivered } from '../accounts/challenge.js'
@@ -313,14 +317,6 @@ export async function runService(
 async function openConsole(parts: ConsoleParts): Promise<Express> {
   const { createConsole } = await import('../console/console.js')
   return createConsole(parts)
-}
-
-/** Every application is in the same table, so that it can have keys and settings. */
-async function insertApplication(store: Store, name: string): Promise<void> {
-  await store.query(
-    'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [name, Date.now()],
-  )
 }
 
 function phoneCheckFrom({ phoneCheck, webhookSecret = '' }: ServiceSettings): PhoneCheck | undefined {

@@ -20,6 +20,14 @@ export const DEFAULT_APPLICATION = 'default'
 
 const CACHE_TTL_MS = 1_000
 
+/** Creates an application unless it exists. Each is in the same table, so that it can have keys and settings. */
+export async function insertApplication(store: Store, name: string): Promise<void> {
+  await store.query(
+    'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [name, Date.now()],
+  )
+}
+
 /** Finds applications. What it returns is at most a second old. */
 export type ApplicationDirectory = ReturnType<typeof applicationDirectory>
 
