@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { SessionEndedError } from '../../errors.js'
+import { requestIdFrom, withRequestId } from '../../protocol/request-id.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
@@ -125,7 +126,9 @@ function add(
     const shared = requestState<RouteDeps>(req)
     const deps = gateOf({ req, shared }, own)
     // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
-    respond({ req, deps, shared }, res)
+    const id = requestIdFrom(req.get('x-request-id'))
+    res.set('X-Request-Id', id)
+    withRequestId(id, () => respond({ req, deps, shared }, res))
       .catch((error: unknown) => respondFailure(error, { req, deps, shared }, res, next))
       .catch(next)
   })

@@ -91,6 +91,7 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
         'content-type': 'application/json',
         'countersign-signature': signatureOf(secrets, body),
         'idempotency-key': id,
+        ...(message.request !== undefined && { 'x-request-id': message.request }),
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
       if (isSuccess(response) && !isWebPage(response))
