@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { PUBLISHED } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
-import { requestIdHeader } from '../protocol/request-id.js'
+import { requestIds } from '../protocol/request-id.js'
 import { SERVICE_HEADER } from '../protocol/wire.js'
 import { loadAgent } from './agent.js'
 import { abortError, callFailed, timeoutError, tooLargeError } from './call-failure.js'
@@ -35,7 +35,8 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
     const [dispatcher, tracing] = await loaded
     const asked = limits.onEvents ? withEvents(request) : request
-    const headers = { ...asked.headers, ...requestIdHeader() }
+    const id = requestIds.getStore()
+    const headers = { ...asked.headers, ...(id && { 'x-request-id': id }) }
     const outgoing = { origin, path: `${basePath}${path}`, ...asked, headers }
     const bounds = {
       signal: limits.signal,

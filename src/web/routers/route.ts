@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { SessionEndedError } from '../../errors.js'
-import { requestIdFrom, withRequestId } from '../../protocol/request-id.js'
+import { requestIds } from '../../protocol/request-id.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
@@ -20,6 +21,9 @@ import { refuseOtherUser, sendRefusal, stop } from './respond.js'
 
 /** A handler for a user who is signed in or pending. */
 export type Handler = (context: RouteContext) => Promise<void> | void
+
+/** An id that may go into a log. A proxy sets it. */
+const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** The handlers of a path, by method. */
 export interface Route {
@@ -126,9 +130,11 @@ function add(
     const shared = requestState<RouteDeps>(req)
     const deps = gateOf({ req, shared }, own)
     // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
-    const id = requestIdFrom(req.get('x-request-id'))
+    const given = req.get('x-request-id') ?? ''
+    const id = REQUEST_ID.test(given) ? given : randomUUID()
     res.set('X-Request-Id', id)
-    withRequestId(id, () => respond({ req, deps, shared }, res))
+    requestIds
+      .run(id, () => respond({ req, deps, shared }, res))
       .catch((error: unknown) => respondFailure(error, { req, deps, shared }, res, next))
       .catch(next)
   })
