@@ -3,7 +3,7 @@ import { createWriteStream, readFileSync, type WriteStream } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../test/kit/loopback.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { run } from '../src/cli/program.js'
@@ -157,6 +157,28 @@ describe.skipIf(postgresMissing ?? opensslMissing)('the page of incidents', () =
     const audit = await follow(heading, 'countersign-service audit')
     expect(audit.text).toMatch(new RegExp(`users.unlocked +50 accounts: ${reason}`))
     expect((await cli('doctor')).text).not.toContain('locked users')
+  })
+
+  test('sees a clock that is 90 seconds off, and stays ready', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 90_000 })
+    try {
+      const ready = await fetch(`${server.url}/readyz`)
+      expect([ready.status, await ready.json()]).toEqual([
+        200,
+        {
+          status: 'ready',
+          checks: expect.objectContaining({
+            clock: expect.stringMatching(/^warning: that of the database is (89|9\d) s ahead$/),
+          }),
+        },
+      ])
+      const metrics = await (await fetch(`${server.url}/metrics`)).text()
+      const shown = Number(/^countersign_clock_difference_seconds (\S+)$/m.exec(metrics)?.[1])
+      expect(Math.round(shown / 10)).toBe(9)
+      expect((await cli('doctor')).text).toMatch(/warning +database +The clocks .* differ by (89|9\d) s/)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('replaces a leaked API key, and tells what it did and from where', async () => {

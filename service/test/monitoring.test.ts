@@ -163,6 +163,12 @@ const FIRING: Readonly<Record<string, Fault>> = {
     at: 20,
     labels: { job: 'countersign' },
   },
+  CountersignClockOff: {
+    series: { 'countersign_clock_difference_seconds{instance="a"}': turns(0, -90) },
+    at: 14,
+    labels: onOne,
+    value: 90,
+  },
   CountersignDatabaseUnavailable: {
     series: {
       'countersign_store_available{instance="a"}': turns(1, 0),
@@ -473,7 +479,7 @@ describe('the gauge of a paused carrier', () => {
     const { note, list: pauses } = carrierPauses(() => {})
     show({
       ...{ pauses, unrecorded: () => 0, isStoreAvailable: async () => true },
-      ...{ lockedOut: async () => [], ceilings: async () => [] },
+      ...{ lockedOut: async () => [], ceilings: async () => [], clockDifferenceMs: async () => 0 },
     })
     const shown = async () =>
       Number(/^countersign_carrier_paused\{carrier="smtp"\} (\d)$/m.exec((await read()).text)?.[1])

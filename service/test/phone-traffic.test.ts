@@ -165,6 +165,7 @@ describeOnBothDatabases((bench) => {
           lockedOut: async () => [],
         },
         ceilings: look,
+        clockDifferenceMs: async () => 0,
       })
       const { text } = await read()
       return Number(text.match(new RegExp(`countersign_daily_ceiling_used{application="${id}"} (.*)`))?.[1])

@@ -12,6 +12,7 @@ let queries = 0
 let isDown = false
 let isStopping = false
 let held = Promise.resolve()
+let aheadMs = 0
 
 beforeAll(async () => {
   bench = await openBench()
@@ -19,14 +20,16 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 beforeEach(async () => {
-  ;[queries, isDown, isStopping, held] = [0, false, false, Promise.resolve()]
+  ;[queries, isDown, isStopping, held, aheadMs] = [0, false, false, Promise.resolve(), 0]
   const store: Store = {
     ...bench.store,
     async query(text, params) {
       if (text.includes('FROM migration')) queries++
       await held
       if (isDown) throw new Error('gone')
-      return bench.store.query(text, params)
+      // The clock of the machine of the database.
+      const ahead = text.replace('clock_timestamp()', `clock_timestamp() + interval '${aheadMs} ms'`)
+      return bench.store.query(ahead, params)
     },
   }
   const checkReadiness = readinessCheck({
@@ -72,6 +75,20 @@ describe('the readiness check', () => {
     advance(1)
     expect([await ready(), await ready()]).toEqual([503, 503])
     expect(queries).toBe(3)
+  })
+
+  test('stays ready with a clock that is off, says so, and shows it as a metric', async () => {
+    const body = async () => (await fetch(`${server.url}/readyz`)).json()
+    expect(await body()).not.toHaveProperty('checks.clock')
+    aheadMs = 90_000
+    advance(1)
+    expect(await ready()).toBe(200)
+    expect(await body()).toMatchObject({
+      checks: { store: 'ok', clock: 'warning: that of the database is 90 s ahead' },
+    })
+    aheadMs = -1_500
+    advance(1)
+    expect(await body()).not.toHaveProperty('checks.clock')
   })
 
   test('reports the shutdown immediately', async () => {

@@ -1,3 +1,4 @@
+import { clockDifferenceMs, MAX_CLOCK_DIFFERENCE_MS } from '../store/clock.js'
 import { inspectMigrations, type MigrationState } from '../store/migrate.js'
 import { StoreUnavailableError, type UnavailableReason } from '../store/outages.js'
 import { missingPrivileges } from '../store/privileges.js'
@@ -20,6 +21,8 @@ const FAILURES: { readonly [Reason in UnavailableReason]?: string } = {
 export interface Readiness {
   readonly ready: boolean
   readonly checks: Readonly<Record<string, string>>
+  /** By how much the clock of the database is ahead of that of this machine; absent while the store does not answer. */
+  readonly clockDifferenceMs?: number | undefined
 }
 
 /** Checks, at most once per second, that the store answers, is writable, migrated and grants all privileges, and that the service is not stopping. */
@@ -38,13 +41,19 @@ export function readinessCheck(parts: {
   )
   return async () => {
     const found = await queryStore()
+    const { differenceMs } = typeof found === 'string' ? {} : found
+    const isOff = Math.abs(differenceMs ?? 0) >= MAX_CLOCK_DIFFERENCE_MS
+    const seconds = Math.round((differenceMs ?? 0) / 1_000)
     const state = typeof found === 'string' ? found : 'ok'
     const checks = {
       store: (parts.isFull() && FAILURES.full) || state,
       migrations: typeof found === 'string' ? 'not known' : describeMigrations(found),
       process: parts.isStopping() ? 'shutting down' : 'ok',
     }
-    return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
+    const ready = Object.values(checks).every((result) => result === 'ok')
+    // A wrong clock must not take all processes out at once.
+    const clock = isOff && { clock: `warning: that of the database is ${seconds} s ahead` }
+    return { ready, checks: { ...checks, ...clock }, clockDifferenceMs: differenceMs }
   }
 }
 
@@ -52,13 +61,14 @@ function describeMigrations({ pending, fault }: MigrationState): string {
   return fault ?? (pending.length === 0 ? 'ok' : `${pending.length} not applied`)
 }
 
-/** How the store was migrated. Throws a `StoreUnavailableError` when the store could not be used. */
-async function probe(store: Store): Promise<MigrationState> {
-  const [migrations, missing] = await Promise.all([
+/** How the store was migrated, and how much the clocks differ. Throws a `StoreUnavailableError` when the store could not be used. */
+async function probe(store: Store) {
+  const [migrations, missing, differenceMs] = await Promise.all([
     inspectMigrations(store, { probeWrites: true }),
     missingPrivileges(store),
+    clockDifferenceMs(store),
   ])
-  if (missing.length === 0) return migrations
+  if (missing.length === 0) return { ...migrations, differenceMs }
   throw new StoreUnavailableError('forbidden', { cause: new Error(missing.join(', ')) })
 }
 

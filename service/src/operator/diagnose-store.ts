@@ -1,3 +1,4 @@
+import { clockDifferenceMs, MAX_CLOCK_DIFFERENCE_MS } from '../store/clock.js'
 import { hasNoTables, inspectMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
@@ -21,12 +22,10 @@ import type { Diagnostic, DoctorOptions } from './diagnostic.js'
 import { diagnoseLocked } from './locked-users.js'
 import { describeKeyUse, keyUses } from './rotate-secrets.js'
 
-const MAX_CLOCK_DIFFERENCE_MS = 2_000
-
 /** Checks a store with the keys of its service. Changes nothing. */
 export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOptions): Promise<Diagnostic[]> {
   const now = Date.now()
-  const database = await diagnoseDatabase(store, service.production, now)
+  const database = await diagnoseDatabase(store, service.production)
   const migrations = await diagnoseMigrations(store)
   // The tables that the other checks read may not exist yet.
   if (migrations) return [database, migrations]
@@ -49,20 +48,16 @@ export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOpt
   ]
 }
 
-async function diagnoseDatabase(store: Store, production: boolean, now: number): Promise<Diagnostic> {
+async function diagnoseDatabase(store: Store, production: boolean): Promise<Diagnostic> {
   const subject = 'database'
-  const [row] = await store.query<{ version: string; time: number }>(
-    `SELECT current_setting('server_version') AS version,
-       (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`,
-    [],
-  )
+  const [row] = await store.query<{ version: string }>(`SELECT current_setting('server_version') AS version`)
   const name = `${store.name} ${row?.version ?? ''}`.trim()
   if (store.name === 'pglite') {
     if (!production) return { severity: 'ok', subject, message: name }
     const message = `${name} is slow and serves one process only. Set DATABASE_URL to a PostgreSQL database.`
     return { severity: 'warning', subject, message }
   }
-  const differenceMs = Math.abs((row?.time ?? now) - now)
+  const differenceMs = Math.abs(await clockDifferenceMs(store))
   if (Number.parseInt(row?.version ?? '', 10) < 15) {
     return { severity: 'error', subject, message: `${name} is too old: use PostgreSQL 15 or later.` }
   }

@@ -202,6 +202,7 @@ export async function runService(
     unrecorded: outbox.unrecorded,
     pauses: pauses.list,
     isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
+    clockDifferenceMs: async () => (await checkReadiness()).clockDifferenceMs,
     lockedOut: () => lockedOutUsers(store, settings.relyingParty),
     ceilings: ceilings.look,
   })

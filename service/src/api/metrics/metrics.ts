@@ -17,6 +17,8 @@ interface ShownParts {
   pauses(): readonly PausedCarrier[]
   /** Whether the store answers and accepts writes. */
   isStoreAvailable(): Promise<boolean>
+  /** By how much the clock of the database is ahead of that of this machine; `undefined` while the store does not answer. */
+  clockDifferenceMs(): Promise<number | undefined>
   /** The applications with users who cannot sign in. */
   lockedOut(): Promise<readonly LockedOutUsers[]>
   /** The ceilings of today that are used up, or nearly so. */
@@ -173,7 +175,7 @@ function labelledGauge(
 
 function showParts(
   registry: Registry,
-  { unrecorded, pauses, isStoreAvailable, lockedOut, ceilings }: ShownParts,
+  { unrecorded, pauses, isStoreAvailable, clockDifferenceMs, lockedOut, ceilings }: ShownParts,
 ): void {
   gauge(
     registry,
@@ -186,6 +188,12 @@ function showParts(
     'countersign_store_available',
     'Whether the database answers this process and accepts writes (1) or not (0)',
     async () => Number(await isStoreAvailable()),
+  )
+  gauge(
+    registry,
+    'countersign_clock_difference_seconds',
+    'By how much the clock of the database is ahead of that of this machine',
+    async () => ((await clockDifferenceMs()) ?? Number.NaN) / 1_000,
   )
   const paused = 'Whether this process pauses a carrier after failures (1) or not (0), by carrier'
   labelledGauge(
