@@ -14,11 +14,8 @@ export interface CeilingUse {
   readonly ceiling: number
 }
 
-interface UseRow extends Pick<Limits, 'sendsPerApplicationDay' | 'phoneSendsPercent'> {
-  readonly application: string
-  readonly sent: number
-  readonly phones: number
-}
+type UseRow = Pick<Limits, 'sendsPerApplicationDay' | 'phoneSendsPercent'> &
+  Pick<CeilingUse, 'application' | 'sent'> & { readonly phones: number }
 
 const USED = statement<{ day: number; own: string; common: string }>(`WITH used AS (
     SELECT application, sum(messages)::integer AS sent FROM daily_budget WHERE day = :day::integer GROUP BY application

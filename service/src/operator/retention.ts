@@ -33,12 +33,7 @@ const RULES: readonly Rule[] = [
     index: 'last_hour',
     afterMs: DAY_MS,
   },
-  {
-    table: 'daily_budget',
-    when: `day < $1::bigint / ${DAY_MS}`,
-    index: 'day',
-    afterMs: 2 * DAY_MS,
-  },
+  { table: 'daily_budget', when: `day < $1::bigint / ${DAY_MS}`, index: 'day', afterMs: 2 * DAY_MS },
   // After 32 days every count is halved to nothing, and a month's money is not counted any more.
   {
     table: 'phone_traffic',
@@ -48,11 +43,7 @@ const RULES: readonly Rule[] = [
   },
   { table: 'idempotent_request', index: 'expires_at', afterMs: 0 },
   { table: 'console_session', index: 'expires_at', afterMs: 0 },
-  {
-    table: 'activity',
-    index: 'starts_at',
-    afterMs: 92 * DAY_MS,
-  },
+  { table: 'activity', index: 'starts_at', afterMs: 92 * DAY_MS },
   { table: 'console_counter', index: 'ends_at', afterMs: 0 },
   { table: 'event_delivery', index: 'created_at', afterMs: 7 * DAY_MS },
   { table: 'approval_request', index: 'expires_at', afterMs: 0 },
