@@ -5,7 +5,13 @@ import { onlyGiven } from '../shape.js'
 import { hasEnded, sessionStateOf, setState } from './find-state.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
-import { type LogInOptions, logIn, type PassportRequest, withholdUser } from './passport-request.js'
+import {
+  type LogIn,
+  type LogInOptions,
+  logIn,
+  type PassportRequest,
+  withholdUser,
+} from './passport-request.js'
 import { newRecord } from './pending-login.js'
 import { isRunning } from './policy.js'
 import { haveSameUsers, productOf } from './product.js'
@@ -107,7 +113,8 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
   if (options.session === false) return own.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
   const at = { req: this, deps, shared }
-  const original = tokenLoginOf(this)?.logIn ?? own
+  const login = tokenLoginOf(this)
+  const original: LogIn = login ? (shown, _options, next) => login.logIn(this, shown, next) : own
   const left = recordIn(shared)
   signIn(at, { user, options, original }, continued)
     .then(() => freePlace(deps, left, recordIn(shared)))

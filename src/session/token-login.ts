@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { Request } from 'express'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
 import { sessionEnded } from '../errors.js'
 import type { StoredTokenLogin, TokenLogins } from '../stores/trust/token-logins.js'
-import type { LogIn, LogOut } from './passport-request.js'
+import { type LogOut, showUser } from './passport-request.js'
 import { isPendingRecord } from './record-text.js'
 
 /*
@@ -140,7 +141,8 @@ export class TokenLogin {
   }
 
   /** In the place of Passport's `req.logIn`: the login goes on under another reference, or is complete. */
-  readonly logIn: LogIn = (_user, _options, done) => {
+  readonly logIn = (req: Request, user: Express.User, done: Done): void => {
+    showUser(req, user)
     const before = this.session?.mfa
     if (!this.session) return done(sessionEnded())
     this.session.regenerate((error) => {
