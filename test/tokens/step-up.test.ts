@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { testUsers } from '../kit/host.js'
-import { payloadOf, signInWithTokens, signToken, tokenClient, tokenHost } from './kit.js'
+import { begin, payloadOf, signInWithTokens, signToken, tokenClient, tokenHost } from './kit.js'
 
 /** Shows a code that is sent for what a refused request named. */
 async function stepUp(
@@ -116,6 +116,21 @@ describe('a guard for a token', () => {
       expect(body.code).toBe('other_user')
     }
     await tokenClient(made.app, { access: bob.access, login }).get('/mfa').expect(200)
+  })
+
+  it('goes by the claims of a token, whatever is under way beside it', async () => {
+    const clock = stopClock()
+    const made = tokenHost()
+    const old = await signInWithTokens(made, 'bob')
+    clock.move(6 * MINUTE)
+    const open = await begin(made, 'bob')
+    const { login } = (await tokenClient(made.app, { access: old.access }).post('/api/transfer').expect(401))
+      .body
+    const fresh = await signInWithTokens(made, 'bob')
+    for (const sent of [login, open]) {
+      await tokenClient(made.app, { access: fresh.access, login: sent }).post('/api/transfer').expect(200)
+      await tokenClient(made.app, { access: old.access, login: sent }).post('/api/transfer').expect(401)
+    }
   })
 
   it('binds a request to an approval, which issues no token and counts once', async () => {

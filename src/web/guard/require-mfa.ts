@@ -105,6 +105,7 @@ type Decide = (
 
 /** `rule` names what it requires, for which a token has one step-up at a time. */
 function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRouteHandler {
+  const isBound = 'bind' in rule && rule.bind !== undefined
   const purpose = JSON.stringify(rule, (_, value) => (typeof value === 'function' ? String(value) : value))
   return forAnyRoute(function mfaRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
@@ -116,7 +117,7 @@ function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRou
       if (!refuseOtherUser(at, res, state)) return decide(at, res, next, state)
     }
     if (!payload) return withState(at, next, run, askedStateOf)
-    enterToken(at, payload, { purpose })
+    enterToken(at, payload, { purpose, isBound })
       .then((refused) => (refused ? refuseToken(res, refused) : withState(at, next, run, askedStateOf)))
       .catch(next)
   })

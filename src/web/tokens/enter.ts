@@ -100,6 +100,8 @@ async function enterReference(
 interface TokenUse {
   /** Of the guard, or of our own routes: each has a step-up of its own. */
   readonly purpose: string
+  /** Whether the request may use an approval, which waits under the reference. Freshness is what the claims say. */
+  readonly isBound?: boolean
   /** Whether it is a request to our own routes. */
   readonly isAccount?: boolean
 }
@@ -108,7 +110,7 @@ interface TokenUse {
 export async function enterToken(
   at: EnteredRequest,
   payload: object,
-  { purpose, isAccount = false }: TokenUse,
+  { purpose, isAccount = false, isBound = isAccount }: TokenUse,
 ): Promise<Problem | undefined> {
   const { req, deps } = at
   const tokens = tokensOf(deps)
@@ -117,7 +119,7 @@ export async function enterToken(
   const user = userOf(req) ?? (await tokens.options.findUser(claims.userId))
   if (!user) return { code: 'session_ended' }
   if (userIdOf(user, deps.settings) !== claims.userId) return { code: 'other_user' }
-  const reference = req.get(REFERENCE)
+  const reference = isBound ? req.get(REFERENCE) : undefined
   const sent = reference === undefined ? undefined : await TokenLogin.find(tokens.logins, reference)
   if (isAccount && reference !== undefined && !sent) return LOGIN_ENDED
   if (sent && (sent.about.userId !== claims.userId || (sent.about.of && sent.about.of.sid !== claims.sid))) {
