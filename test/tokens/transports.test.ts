@@ -1,9 +1,9 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
 import type { MfaEvent } from '../../src/index.js'
-import { requireMfa } from '../../src/index.js'
+import { createMfa, requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
-import type { HostSetup } from '../kit/host.js'
+import type { HostSetup, TestUser } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { TRANSPORTS } from '../kit/transports.js'
 
@@ -179,6 +179,27 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
     expect(body).toMatchObject({ status: 'approved', approval: { id: approval, method: 'sms' } })
     await pay('DE89').expect(200, { paid: true })
     await pay('DE89').expect(401)
+  })
+
+  it('comes back after a reset by staff with the bypass code alone, and sets up a new factor (R135)', async () => {
+    const made = host({
+      options: {
+        urls: { publicUrl: 'https://app.example.com' },
+        recovery: { store: 'memory', onNotice: () => {}, onFactorsEnded: () => {} },
+      },
+    })
+    const before = await signInFully(made)
+    const { account } = createMfa(made.mfa)
+    const bypass = await account.reset(made.users.bob as TestUser, { by: 'staff-1', reason: 'lost phone' })
+    const client = await signIn(made, 'bob')
+    expect((await client.get('/mfa').expect(200)).body).toMatchObject({ status: 'pending', bypass: true })
+    await verify(client, 'AAAA-BBBB-CCCC-DDDD', { factor: 'bypass' }).expect(401)
+    const { body } = await verify(client, bypass.code, { factor: 'bypass' }).expect(200)
+    expect(body.status).toBe('enrollment_required')
+    await client.post('/mfa/enroll-app').send({}).expect(200)
+    await client.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    await client.post('/transfer').expect(200)
+    await before.post('/transfer').expect(401)
   })
 
   it('emits the same events', async () => {
