@@ -85,6 +85,22 @@ describe('the end of tokens', () => {
     expect(made.ends.at(-1)).toEqual({ userId: 'u-bob', reason: 'new_password' })
   })
 
+  it('R152: refuses claims of an issuer that say of no time after the end', async () => {
+    const clock = stopClock()
+    const made = tokenHost()
+    const now = Math.floor(Date.now() / 1000)
+    const claims = { sub: 'u-bob', iss: 'https://login.example.com', sid: 'theirs' }
+    const { account } = made.parts
+    expect(await account.isEnded({ ...claims, iat: now })).toBe(false)
+    await account.secure(bobOf(made))
+    expect(await account.isEnded(claims)).toBe(true)
+    expect(await account.isEnded({ ...claims, iat: now })).toBe(true)
+    expect(await account.isEnded({ ...claims, auth_time: 'later' })).toBe(true)
+    clock.move(MINUTE)
+    expect(await account.isEnded({ ...claims, iat: now + 60 })).toBe(false)
+    expect(await account.isEnded({})).toBe(true)
+  })
+
   it('ends a pending login with the sessions of its user', async () => {
     const made = tokenHost()
     const client = tokenClient(made.app, { login: await begin(made, 'bob') })

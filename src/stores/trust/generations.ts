@@ -54,7 +54,7 @@ export function generationsIn(
       count,
       lastEnd: endIn(found),
       hasEnded({ generation, sid, issuedAt = 0 }) {
-        const isEarlier = generation === undefined ? count > 0 && issuedAt <= at : generation < count
+        const isEarlier = generation === undefined ? count > 0 && !(issuedAt > at) : generation < count
         return isEarlier && !(sid !== undefined && digestOf(sid) === spared)
       },
     }
