@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from 'express'
+import type { Response } from 'express'
 import { showUser, userOf, withholdUser } from '../../session/passport-request.js'
 import { productOf, withRecord } from '../../session/product.js'
 import type { ActiveState } from '../../session/state.js'
@@ -60,7 +60,11 @@ export function hasSessionUser({ req, shared: { session } }: EnteredRequest): bo
   return !tokenLoginOf(req) && session !== undefined && session.state.stage !== 'none'
 }
 
-function passed(handler: RequestHandler, { req }: EnteredRequest, res: Response): Promise<void> {
+function passed(
+  handler: NonNullable<TokenDeps['options']['authenticate']>,
+  { req }: EnteredRequest,
+  res: Response,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     handler(req, res, (error?: unknown) => (error ? reject(error) : resolve()))
   })
