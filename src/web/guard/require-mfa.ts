@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { bindingOf, canName, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
-import { acceptedFactors, hasBackupCodes } from '../../flows/known-factors.js'
+import { acceptedFactors } from '../../flows/known-factors.js'
 import { isOver, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { bindsAtLeast } from '../../protocol/details.js'
@@ -243,8 +243,8 @@ async function requireFactor(
   )
   if (shown && factors.length === 0 && accepted.factors.length > 0) {
     diagnostics.warn('MFA_WARN_DETAILS_TOO_LONG')
-    const canUseBackup = backup && (await hasBackupCodes(deps, user))
-    if (!canUseBackup) return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
+    const codesLeft = backup ? await deps.backupCodes.leftRecently(user) : 0
+    if (!codesLeft) return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
   }
   const target = stepUpTarget(login, state.record, rule)
   const html = wantsHtml(req)
