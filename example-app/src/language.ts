@@ -40,11 +40,16 @@ export function chosenLanguage(req: Request): Language | undefined {
   return isLanguage(tag) ? tag : undefined
 }
 
+/** The language of the MFA pages that matches these tags best, else English. */
+export function nearestLanguage(tags: readonly string[]): Language {
+  const key = matchLanguage(tags, KEYS)
+  const best = key === undefined ? undefined : KEYS.get(key)
+  return isLanguage(best) ? best : 'en'
+}
+
 /** The language of the MFA pages for this request: the chosen one, else the browser's first available one. */
 export function languageOf(req: Request): Language {
-  const key = matchLanguage(req.acceptsLanguages(), KEYS)
-  const best = chosenLanguage(req) ?? (key === undefined ? undefined : KEYS.get(key))
-  return isLanguage(best) ? best : 'en'
+  return chosenLanguage(req) ?? nearestLanguage(req.acceptsLanguages())
 }
 
 /** Remembers the choice in a cookie, so that it outlives a sign-out. */

@@ -40,10 +40,10 @@ describe('the vault', () => {
     const again = await bob.post('/vault/withdraw').send({ amount: 100 }).expect(401)
     expect(again.body).toMatchObject({
       code: 'step_up_required',
-      approval: { lines: [{ label: 'Withdraw, in dollars', value: '100' }] },
+      approval: { lines: [{ label: 'Withdraw', value: '$100' }] },
     })
     const message = (await vault.context.inbox?.messages({ to: BOB.to }))?.[0]?.text
-    expect(message).toMatch(/^Withdraw, in dollars: 100\n\d{6} is your Vault code to confirm exactly this\./)
+    expect(message).toMatch(/^Withdraw: \$100\n\d{6} is your Vault code to confirm exactly this\./)
   })
 
   it('rejects what is no amount', () =>

@@ -66,8 +66,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <body>
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span>${frame.accountName !== undefined && html`<span class="mfa-account"><bdi>${frame.accountName}</bdi></span>`}</header>
 <main class="mfa-card">
-<h1>${page.title}</h1>
-${frame.approval && html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>${entryList(frame.approval.lines)}</section>`}
+${frame.approval ? approvalPart(frame.approval.lines, page, context) : html`<h1>${page.title}</h1>`}
 ${messageBox(context)}${page.main}
 </main>
 ${pageFooter(page, context)}
@@ -75,6 +74,19 @@ ${pageFooter(page, context)}
 </body>
 </html>
 `
+}
+
+/** A longer value than this is not shown in the largest letters, which would push the code field off a phone. */
+const MAX_LARGE_VALUE = 28
+
+/** What the user approves, before how they do it: the first line is the heading, the others stand whole below (R121, R123). */
+function approvalPart(lines: readonly DetailLine[], { title }: Page, { words }: PageContext): Html {
+  const [act, ...others] = lines
+  const size = (act?.value.length ?? 0) > MAX_LARGE_VALUE ? ' mfa-act-long' : ''
+  return html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>
+<h1><bdi class="mfa-act">${act?.label}</bdi> <bdi class="mfa-act-value${size}">${act?.value}</bdi></h1>
+${others.length > 0 && entryList(others)}</section>
+<h2>${title}</h2>`
 }
 
 /** Labels with their values, each isolated from the direction of the text around it. */

@@ -683,7 +683,7 @@ describe('the pages of an approval (R123)', () => {
       .send({ ...BILL, note: 'rent' })
       .expect(303, /\/mfa/)
     const choice = await agent.get('/mfa').expect(200)
-    const lines = `<dt><bdi>Amount</bdi></dt><dd><bdi>${BILL.amount}</bdi></dd>`
+    const lines = `<bdi class="mfa-act">Amount</bdi> <bdi class="mfa-act-value">${BILL.amount}</bdi></h1>`
     expect(choice.text).toContain(lines)
     const approval = idIn(choice.text)
     await agent.post('/mfa/challenge').type('form').send({ factor: 'sms', approval }).expect(303)
@@ -766,7 +766,7 @@ describe('the pages of an approval (R123)', () => {
       async ([to, shown]) => {
         await agent.post('/pay').type('form').send({ to }).expect(303)
         const page = await agent.get('/mfa').expect(200)
-        expect(page.text).toContain(`<dd><bdi>${shown.replaceAll('"', '&quot;')}</bdi></dd>`)
+        expect(page.text).toContain(`>${shown.replaceAll('"', '&quot;')}</bdi></h1>`)
       },
     )
   })

@@ -36,7 +36,7 @@ describeJourney('sign-in assurance in the example app', (app) => {
     await page.getByLabel(/Withdraw/).fill('20')
     await press(page, 'Withdraw')
     expect(pathOf(page)).toBe('/mfa')
-    expect(await page.getByRole('main').textContent()).toMatch(/Withdraw, in dollars\s*20/)
+    expect(await page.getByRole('main').textContent()).toMatch(/Withdraw\s*\$20/)
     await press(page, /^Text a code/)
     await typeCode(page, await newestCode(app.url, BOB, 'sms'))
     expect(pathOf(page)).toBe('/mfa/resume')

@@ -7,7 +7,18 @@ import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, PageMessage } from '../../src/pages/view.js'
 import { failureOfFault, KEY_FAULTS } from '../../src/protocol/keys.js'
 import { languageTag } from '../../src/protocol/language.js'
-import { ALL_VIEWS, codeView, factorOf, frame, keyPageOf, manyTongued, problem, VIEWS } from './samples.js'
+import { everyCase } from '../kit/every-case.js'
+import {
+  ALL_VIEWS,
+  codeView,
+  factorOf,
+  frame,
+  keyPageOf,
+  manyTongued,
+  OTHER_STATES,
+  problem,
+  VIEWS,
+} from './samples.js'
 
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
 const PROBLEMS = Object.keys(en.problems) as (keyof Catalogue['problems'])[]
@@ -176,6 +187,26 @@ describe('the title of the document', () => {
     const message = { tone: 'success', code: 'code_sent' } as const
     expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, message }))).not.toContain('Error')
   })
+})
+
+describe('a page that asks for an approval', () => {
+  const approval = OTHER_STATES.filter(([, , { approval: asked }]) => asked)
+
+  it('has the act and its value as the heading, and every other field whole before the code (R121, R123, R146)', () =>
+    everyCase(approval, ([, view, more]) => {
+      const page = renderView(view, { ...frame, ...more })
+      const [act, ...others] = more.approval?.lines ?? []
+      const headings = [...page.matchAll(/<h1>(.*?)<\/h1>/g)].map(([, text = '']) => text.replace(/<[^>]+>/g, ''))
+      expect(headings).toEqual([`${act?.label} ${act?.value}`])
+      const firstForm = page.indexOf('<form')
+      for (const { label, value } of others) {
+        const at = page.indexOf(`<dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd>`)
+        expect(at).toBeGreaterThan(page.indexOf('</h1>'))
+        expect(at).toBeLessThan(firstForm)
+      }
+      // A title goes into the history of the browser.
+      expect(titleOf(page)).not.toContain('250')
+    }))
 })
 
 describe('the ways out', () => {

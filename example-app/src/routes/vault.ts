@@ -8,7 +8,7 @@ import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { ownScripts } from '../http/security-headers.js'
 import { customer, signedIn } from '../http/signed-in.js'
-import type { Language } from '../language.js'
+import { type Language, nearestLanguage } from '../language.js'
 import { takePageMessage } from '../session.js'
 import { money } from '../views/format.js'
 import { vaultPage } from '../views/vault-page.js'
@@ -34,7 +34,25 @@ const AMOUNT: Readonly<Record<Language, string>> = {
   ja: '出金額（ドル）',
 }
 
-/** The title of that page. */
+/** What the user approves; the sum follows. */
+const WITHDRAW: Readonly<Record<Language, string>> = {
+  en: 'Withdraw',
+  de: 'Auszahlen',
+  es: 'Retirar',
+  fr: 'Retirer',
+  it: 'Preleva',
+  nl: 'Opnemen',
+  pl: 'Wypłata',
+  'pt-BR': 'Sacar',
+  'pt-PT': 'Levantar',
+  tr: 'Para çekme',
+  ar: 'سحب',
+  ko: '출금',
+  'zh-Hans': '取款',
+  ja: '出金',
+}
+
+/** The title of the page that offers an interrupted withdrawal again. */
 const CONFIRM_WITHDRAWAL: Readonly<Record<Language, string>> = {
   en: 'Confirm your withdrawal',
   de: 'Auszahlung bestätigen',
@@ -101,6 +119,9 @@ export function vaultRoutes(context: VaultContext): Router {
     // A factor approves this amount, once. Afterwards the user can send it again with one click.
     mfa.requireMfa({
       bind: ['amount'],
+      bindText: ({ amount }, locale) => [
+        { label: WITHDRAW[nearestLanguage([locale])], value: money(Number(amount)) },
+      ],
       resume: [{ name: 'amount', label: AMOUNT }],
       resumeTitle: CONFIRM_WITHDRAWAL,
     }),
