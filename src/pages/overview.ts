@@ -10,8 +10,7 @@ import type { FactorView, KeyView, ViewOf } from './view.js'
 /** The page of a signed-in user: their factors, and links to manage them. */
 export function overviewPage(view: ViewOf<'overview'>, context: PageContext): Page {
   const { frame, words } = context
-  const { codesLeft, enrolled, overview } = words
-  const left = view.backupCodesLeft
+  const { overview } = words
   const { listedKeys } = view
   const factors = view.factors.filter(({ method }) => !listedKeys || !isKeyMethod(method))
   const items = [
@@ -19,37 +18,49 @@ export function overviewPage(view: ViewOf<'overview'>, context: PageContext): Pa
     ...(listedKeys?.map((key) => keyItem(key, context)) ?? []),
   ]
   const isEmpty = items.length === 0
-  const hasApp = view.factors.some(({ method }) => method === 'app')
-  const enroll = view.enroll !== false && {
-    href: `${frame.base}/enroll-app`,
-    label: hasApp ? overview.replace : overview.enroll,
-  }
-  const backup = view.backup && {
-    href: `${frame.base}/backup`,
-    label: left === undefined || left > 0 ? overview.backup : enrolled.backup,
-  }
-  const isWeak = view.weakApp === true && hasApp
-  const actions = [
-    ...(hasApp && !isWeak ? [backup, enroll] : [enroll, backup]),
-    view.keys === true && { href: `${frame.base}/keys`, label: words.keys.title },
-    view.addUrl !== undefined && { href: safeLink(view.addUrl), label: overview.add },
-    view.devices === true && { href: `${frame.base}/devices`, label: words.devices.title },
-  ].filter((action) => action !== false)
   return {
     title: html`${overview.title}`,
     main: html`<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
-${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${items}${left !== undefined && left > 0 && codesItem(view, left, context)}</ul>`}
-${isWeak && html`<p>${words.weakApp}</p>`}
-${left === 0 && html`<p>${codesLeft.zero}</p>`}
-<div class="mfa-actions">${actions.map(({ href, label }) => html`<a class="mfa-secondary" href="${href}">${label}</a>`)}</div>`,
+<section class="mfa-group">${!isEmpty && html`<h2>${overview.factors}</h2><ul class="mfa-factors" aria-label="${overview.factors}">${items}</ul>`}
+${factorActions(view, context)}</section>
+${codesGroup(view, context)}
+${view.devices === true && html`<section class="mfa-group"><h2>${words.devices.title}</h2>${actionLink(`${frame.base}/devices`, overview.browsers)}</section>`}`,
   }
+}
+
+/** What a user can set up. A passkey is the best of it, so it alone is the primary action. */
+function factorActions(view: ViewOf<'overview'>, { frame, words }: PageContext): Html {
+  const { overview } = words
+  const hasApp = view.factors.some(({ method }) => method === 'app')
+  return html`${view.weakApp === true && hasApp && html`<p>${words.weakApp}</p>`}<div class="mfa-actions">${[
+    view.keys === true && actionLink(`${frame.base}/keys`, words.keys.add.passkey, 'mfa-primary'),
+    view.enroll !== false &&
+      actionLink(`${frame.base}/enroll-app`, hasApp ? overview.replace : overview.enroll),
+    view.addUrl !== undefined && actionLink(safeLink(view.addUrl), overview.add),
+  ]}</div>`
+}
+
+/** The backup codes: how many are left, and the link that creates some. */
+function codesGroup(view: ViewOf<'overview'>, context: PageContext): Html | false {
+  const { frame, words } = context
+  const { backupCodes, codesLeft, enrolled, overview } = words
+  const left = view.backupCodesLeft ?? 0
+  const isNone = view.backupCodesLeft === 0
+  if (!view.backup && left === 0 && !isNone) return false
+  return html`<section class="mfa-group"><h2>${backupCodes.list}</h2>
+${left > 0 && html`<ul class="mfa-factors" aria-label="${backupCodes.list}">${codesItem(view, left, context)}</ul>`}${isNone && html`<p>${codesLeft.zero}</p>`}
+${view.backup && actionLink(`${frame.base}/backup`, left > 0 ? overview.backup : enrolled.backup)}</section>`
+}
+
+function actionLink(href: string, label: string, style = 'mfa-secondary'): Html {
+  return html`<a class="${style}" href="${href}">${label}</a>`
 }
 
 /** How many backup codes are left, and the link that removes them all. */
 function codesItem(view: ViewOf<'overview'>, left: number, context: PageContext): Html {
   const { frame, text, words } = context
   const { list } = words.backupCodes
-  return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${list}</span>${hint(text.count(words.codesLeft.left, left))}${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
+  return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${text.count(words.codesLeft.left, left)}</span>${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
 }
 
 /** A factor, with how to reach it, a hint, its last use and the links to change it, as far as the view has them. */

@@ -115,19 +115,45 @@ describe('the overview', () => {
     expect(none).not.toMatch(/\/mfa\/(enroll-app|backup)/)
   })
 
-  it('gives all its actions the same weight, and has what removes a factor beside it', () =>
-    everyCase(
-      Object.keys(VIEWS).filter((name) => name.startsWith('overview')),
-      (name) => {
-        const page = renderView(VIEWS[name as keyof typeof VIEWS], frame)
-        expect(page).not.toContain('mfa-primary')
-        for (const [link] of page.matchAll(/<a[^>]+\/remove.*?<\/a>/g)) {
-          expect(page).toMatch(
-            new RegExp(`<li>(?:(?!</li>).)*${link.replace(/[.?*+()]/g, '\\$&')}</li>`, 's'),
-          )
-        }
-      },
-    ))
+  const overviews = Object.keys(VIEWS).filter((name) => name.startsWith('overview'))
+
+  it('has at most one primary action, which adds a passkey, and what removes a factor beside it', () =>
+    everyCase(overviews, (name) => {
+      const page = renderView(VIEWS[name as keyof typeof VIEWS], frame)
+      const primary = [...page.matchAll(/<a class="mfa-primary"[^>]*>[^<]*/g)].map(([link]) => link)
+      expect(primary).toEqual(
+        'keys' in VIEWS[name as keyof typeof VIEWS]
+          ? ['<a class="mfa-primary" href="/mfa/keys">Add a passkey']
+          : [],
+      )
+      for (const [link] of page.matchAll(/<a[^>]+\/remove.*?<\/a>/g)) {
+        expect(page).toMatch(new RegExp(`<li>(?:(?!</li>).)*${link.replace(/[.?*+()]/g, '\\$&')}</li>`, 's'))
+      }
+    }))
+
+  it('has the ways to sign in, the backup codes and the browsers as groups, each with its actions', () => {
+    const view = { ...VIEWS['overview with factors to remove'], keys: true, devices: true } as const
+    const groups = renderView(view, frame)
+      .split('<section class="mfa-group">')
+      .slice(1)
+      .map((group) => ({
+        heading: /<h2>(.*?)<\/h2>/.exec(group)?.[1],
+        actions: [...group.matchAll(/<a class="mfa-(?:primary|secondary)" href="([^"]*)"/g)].map(([, to]) => to),
+      }))
+    expect(groups).toEqual([
+      { heading: 'Ways to confirm it’s you', actions: ['/mfa/keys', '/mfa/enroll-app'] },
+      { heading: 'Backup codes', actions: ['/mfa/backup'] },
+      { heading: 'Trusted browsers', actions: ['/mfa/devices'] },
+    ])
+  })
+
+  it('offers the first backup codes to a user of whom none are known, and new ones to a user who has some', () => {
+    const view = { page: 'overview', factors: FACTORS, backup: true } as const
+    const action = /href="\/mfa\/backup">([^<]+)/
+    expect(action.exec(renderView(view, frame))?.[1]).toBe('Get backup codes')
+    expect(action.exec(renderView({ ...view, backupCodesLeft: 0 }, frame))?.[1]).toBe('Get backup codes')
+    expect(action.exec(renderView({ ...view, backupCodesLeft: 1 }, frame))?.[1]).toBe('Get new backup codes')
+  })
 
   it('tells two passkeys of one name apart, by when they were added and used', () => {
     const one = { id: 'a', method: 'passkey', name: 'Passkey', synced: true, createdAt: NOW } as const

@@ -30,7 +30,7 @@ describe('the factor page', () => {
   it('offers an authenticator app first to a user without one', async () => {
     expect(actions(await factorPage([PHONE]))).toEqual([
       ['secondary', 'Set up an authenticator app'],
-      ['secondary', 'Get new backup codes'],
+      ['secondary', 'Get backup codes'],
     ])
     expect(actions(await factorPage([]))).toEqual([['secondary', 'Set up an authenticator app']])
   })
@@ -59,8 +59,8 @@ describe('the factor page', () => {
     const page = await factorPage([APP, PHONE], {}, standIn)
     expect(page).toContain('You have no backup codes.')
     expect(actions(page)).toEqual([
-      ['secondary', 'Get backup codes'],
       ['secondary', 'Replace your authenticator app'],
+      ['secondary', 'Get backup codes'],
     ])
   })
 })

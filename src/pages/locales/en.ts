@@ -245,6 +245,8 @@ export const en = {
     enroll: 'Set up an authenticator app',
     replace: 'Replace your authenticator app',
     backup: 'Get new backup codes',
+    /** Links to the trusted browsers. */
+    browsers: 'See all trusted browsers',
     /** Links to the host's page for one factor; screen readers add its name. */
     change: 'Change',
     /** Links to the host's page for adding a contact. */
