@@ -31,7 +31,7 @@ function inUnit(value, unit) {
 
 /** Counts down from the seconds that the server sent, regardless of this device's clock. @param {HTMLElement} line */
 function countDown(line) {
-  const { mfaLeft, mfaText = '', mfaReady, mfaEnables, mfaLeadsTo, mfaWarns } = line.dataset
+  const { mfaLeft, mfaText = '', mfaReady, mfaEnables, mfaLeadsTo, mfaWarns, mfaLate } = line.dataset
   const end = Date.now() + Number(mfaLeft) * 1000
   const button = mfaEnables && document.getElementById(mfaEnables)
   let warnAt = Number(mfaWarns ?? 0)
@@ -42,6 +42,7 @@ function countDown(line) {
     if (left <= 0) return finish()
     const words = mfaText.replace('{in}', () => inTime(left))
     if (line.textContent !== words) line.textContent = words
+    if (mfaLate && left <= Number(mfaLate)) line.hidden = false
     if (left <= warnAt) {
       announce(words)
       warnAt = 0
@@ -52,6 +53,7 @@ function countDown(line) {
   function finish() {
     if (button instanceof HTMLButtonElement) button.disabled = false
     if (mfaReady) {
+      line.hidden = false
       line.textContent = mfaReady
       announce(mfaReady)
     }
@@ -127,6 +129,12 @@ function sendWhenComplete(input) {
     input.form?.requestSubmit()
   }
   input.addEventListener('input', send)
+  const hint = document.createElement('p')
+  hint.className = 'mfa-small'
+  hint.id = 'mfa-complete'
+  hint.textContent = input.dataset.mfaComplete ?? ''
+  input.after(hint)
+  input.setAttribute('aria-describedby', `${input.getAttribute('aria-describedby')} ${hint.id}`)
   // Typed or filled in before this script ran. After a reload, the browser itself fills in the former code.
   if (isNewPage()) send()
 }

@@ -3,7 +3,7 @@ import { icons } from './icons.js'
 import { problemText } from './layout.js'
 import { destination, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
-import type { ViewOf } from './view.js'
+import type { PageFrame, ViewOf } from './view.js'
 
 /** The page before backup codes are created: says how the user gets them, and that they replace older ones. */
 export function backupPage(view: ViewOf<'backup'>, context: PageContext): Page {
@@ -53,7 +53,7 @@ export function backupCodesPage({ codes }: ViewOf<'backup-codes'>, { frame, word
 <a class="mfa-secondary" href="${fileWith(
       backupCodes.file.replace('{app}', () => frame.appName),
       codes,
-    )}" download="backup-codes.txt">${backupCodes.download}</a>
+    )}" download="${fileName(frame)}">${backupCodes.download}</a>
 </div>
 </div>
 <form class="mfa-form" method="post" action="${frame.base}/backup/saved"><button class="mfa-primary">${backupCodes.saved}</button></form>`,
@@ -70,6 +70,15 @@ export function backupCodesGonePage({ next }: ViewOf<'backup-codes-gone'>, conte
 <form class="mfa-form" method="post" action="${frame.base}/backup/codes"><button class="mfa-secondary">${backupCodes.again}</button></form>
 <div class="mfa-actions"><a class="mfa-primary" href="${next === undefined ? startPath(frame) : safeLink(next)}">${words.code.submit}</a></div>`,
   }
+}
+
+/** Says whose codes they are and when they were made, in characters that every file system accepts. */
+function fileName({ appName, accountName, now }: PageFrame): string {
+  const parts = ['backup-codes', appName, accountName, new Date(now).toISOString().slice(0, 10)]
+  return `${parts
+    .filter(Boolean)
+    .join('-')
+    .replace(/[^\p{L}\p{N}.@_]+/gu, '-')}.txt`
 }
 
 /** The codes as the address of a text file, which needs neither script nor another request. */

@@ -38,6 +38,7 @@ export function codeField(field: CodeField, context: PageContext): Html {
       : // Otherwise a password manager would fill in a code of the authenticator app.
         html`autocomplete="off" inputmode="text" autocapitalize="characters"`
   } aria-describedby="${describedBy}"${invalid && html` aria-invalid="true"`}${
-    field.digits > 0 && html` data-mfa-digits="${field.digits}"`
+    field.digits > 0 &&
+    html` data-mfa-digits="${field.digits}" data-mfa-complete="${context.words.code.complete}"`
   }${field.fromText === true && html` data-mfa-web-otp`}>`
 }

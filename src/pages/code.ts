@@ -17,6 +17,7 @@ export function codePage(view: ViewOf<'code'>, context: PageContext): Page {
   const { words } = context
   return {
     title: html`${words.code.title[kindOf(view)]}`,
+    asksForCode: true,
     main: html`${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
 ${entryForm(view, challenge, context)}
 ${challenge !== undefined && sendAgain(challenge, context)}
@@ -51,7 +52,7 @@ ${trustChoice(view, context)}
 function expiryLine(challenge: ChallengeView, context: PageContext): Html {
   const { code } = context.words
   const seconds = (challenge.expiresAt - context.frame.now) / 1000
-  return countdown({ seconds, phrase: code.expires, ready: code.expired }, context)
+  return countdown({ seconds, phrase: code.expires, ready: code.expired, isLate: true }, context)
 }
 
 /** Says where to find a code that is not sent. */

@@ -57,7 +57,11 @@ export interface Countdown {
   readonly leadsTo?: string
   /** Announces the line to screen readers one minute before the end. */
   readonly warns?: boolean
+  /** Shows the line only in the last minute. */
+  readonly isLate?: boolean
 }
+
+const LAST_MINUTE = 60
 
 /** Renders the line. Without JavaScript it keeps the text from the time of rendering. */
 export function countdown(line: Countdown, context: PageContext): Html {
@@ -66,8 +70,9 @@ export function countdown(line: Countdown, context: PageContext): Html {
     attribute('ready', line.ready),
     attribute('enables', line.enables),
     attribute('leads-to', line.leadsTo),
-    attribute('warns', line.warns === true ? '60' : undefined),
-  ]}>${fill(line.phrase, { in: text.inTime(line.seconds) })}</p>`
+    attribute('late', line.isLate === true ? String(LAST_MINUTE) : undefined),
+    attribute('warns', line.warns === true ? String(LAST_MINUTE) : undefined),
+  ]}${line.isLate === true && line.seconds > LAST_MINUTE && html` hidden`}>${fill(line.phrase, { in: text.inTime(line.seconds) })}</p>`
 }
 
 function attribute(name: string, value: string | undefined): Renderable {

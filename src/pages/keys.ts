@@ -68,10 +68,11 @@ export function keyPage(view: ViewOf<'key'>, context: PageContext): Page {
   const { factor, exhausted } = view
   const title = html`${words.choose.act[factor.method]}`
   if (exhausted) {
-    const restart = html`<button class="mfa-primary">${words.code.restart}</button>`
+    const restart = html`<button class="mfa-primary">${words.stop.retry}</button>`
     return {
       title,
-      main: html`<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
+      main: html`${frame.message === undefined && html`<p class="mfa-lead">${words.keys.exhausted}</p>`}
+<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
 ${otherWays(view, context)}`,
     }
   }

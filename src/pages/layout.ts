@@ -125,6 +125,10 @@ function messageBox(context: PageContext): Html | undefined {
   if (message.tone === 'success') {
     return html`<div class="mfa-message mfa-message-success" id="${MESSAGE_ID}" role="status">${icons.done}<p>${context.words.success[message.code]}</p></div>`
   }
+  if (message.tone === 'note') {
+    const { title, advice } = context.words.problems[message.code]
+    return html`<div class="mfa-message" id="${MESSAGE_ID}" role="status"><div><p><strong>${title}</strong></p><p>${fill(advice, { app: context.frame.appName })}</p></div></div>`
+  }
   const { title, advice } = problemText(message, context)
   return errorBox(title, advice)
 }
@@ -164,7 +168,7 @@ function clockAdvice(clockSteps: number | undefined, { words, text }: PageContex
 /** The footer of every page: the end of the pending login, a link to leave the page, and the languages. */
 function pageFooter(page: Page, context: PageContext): Html {
   const { frame, words } = context
-  return html`<footer class="mfa-leave">${[page.error !== true && pendingLoginEnd(context), leaveLink(), languageSwitch(context)]}</footer>`
+  return html`<footer class="mfa-leave">${[page.error !== true && pendingLoginEnd(context, page.asksForCode), leaveLink(), languageSwitch(context)]}</footer>`
 
   function leaveLink(): Renderable {
     if (frame.purpose === 'sign-in') {
@@ -181,11 +185,12 @@ function pageFooter(page: Page, context: PageContext): Html {
   }
 }
 
-function pendingLoginEnd(context: PageContext): Renderable {
+function pendingLoginEnd(context: PageContext, asksForCode = false): Renderable {
   const { frame, words } = context
   if (frame.pendingLoginEndsAt === undefined || frame.purpose !== 'sign-in') return undefined
   const seconds = Math.max(0, (frame.pendingLoginEndsAt - frame.now) / 1000)
-  return countdown({ seconds, phrase: words.leave.ends, leadsTo: startPath(frame), warns: true }, context)
+  const line = { seconds, phrase: words.leave.ends, leadsTo: startPath(frame), warns: true }
+  return countdown({ ...line, isLate: asksForCode }, context)
 }
 
 /** A menu with a button for each language, labeled in that language. The current one is marked. It needs no script. */

@@ -23,6 +23,8 @@ export interface Page {
   readonly error?: boolean
   /** The page loads the script for security keys and passkeys. */
   readonly usesKeys?: boolean
+  /** The page has the field for a code, and the wait to send it again as its one clock: others appear in their last minute. */
+  readonly asksForCode?: boolean
   /** The page has its own link to the app. */
   readonly leadsHome?: boolean
 }

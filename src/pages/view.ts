@@ -138,6 +138,8 @@ export type PageMessage =
       readonly retryAfterSeconds?: number
     }
   | { readonly tone: 'success'; readonly code: SuccessCode }
+  /** Why the user was led to this page, on which nothing went wrong. */
+  | { readonly tone: 'note'; readonly code: 'enrollment_required' }
 
 /** The properties that all pages share. */
 export interface PageFrame {
@@ -363,7 +365,7 @@ export type View =
   /** The user cannot continue here: the account is locked, the service is down, the pending login has ended … */
   | {
       readonly page: 'stop'
-      readonly message: PageMessage
+      readonly message: Exclude<PageMessage, { tone: 'note' }>
       /** `own-account`: a form that posts to `{base}/cancel`. Where it is absent and the page has no other way on, it is `home`. */
       readonly next?: 'sign-in' | 'retry' | 'home' | 'own-account'
       /** Whether the service failed where no code was typed. Defaults to false. */

@@ -143,6 +143,17 @@ describe('each catalogue of pages and of notices', () => {
   )
 })
 
+it('a language from right to left isolates names, which mostly are Latin, from the text around them', () => {
+  for (const [key, load] of catalogues) {
+    const words = load()
+    for (const [path, phrase] of phrases(words)) {
+      const bare = phrase.replaceAll(/\u2068\{(app|browser|system|name)\}\u2069/g, '')
+      if (words.dir === 'rtl') expect(bare, path).not.toMatch(/\{(app|browser|system|name)\}/)
+      else expect(phrase, `${path} in ${key}`).not.toMatch(/[\u2068\u2069]/)
+    }
+  }
+})
+
 describe('the language of a page', () => {
   it('is the best match of the wishes', () =>
     everyCase(

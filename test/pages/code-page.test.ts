@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
+import type { PageFrame } from '../../src/pages/view.js'
 import { everyCase } from '../kit/every-case.js'
 import { codeView, FACTORS, factorOf, frame, NOW, problem, VIEWS } from './samples.js'
 
@@ -79,6 +80,22 @@ describe('the code page', () => {
     const page = renderView(codeView(sms), frame)
     expect(page).toContain('We texted a verification code to <bdi class="mfa-to" dir="ltr">••• 57</bdi>.')
     expect(page).toContain('The code expires in 10 minutes.')
+  })
+
+  it('has the wait to send again as its one clock, and others in their last minute', () => {
+    const clocks = (more: Partial<PageFrame>) =>
+      [...renderView(codeView(sms), { ...frame, ...more }).matchAll(/<p[^>]*data-mfa-left[^>]*>[^<]*/g)]
+        .map(([line]) => line)
+        .filter((line) => !line.includes(' hidden'))
+        .map((line) => line.replace(/<[^>]*>/, ''))
+    const wait = 'You can request the code again in 30 seconds.'
+    expect(clocks({})).toEqual([wait])
+    expect(clocks({ pendingLoginEndsAt: NOW + 60_000 })).toEqual([
+      wait,
+      'This sign‑in expires in 60 seconds.',
+    ])
+    const late = { now: NOW + 541_000 }
+    expect(clocks(late)).toContain('The code expires in 59 seconds.')
   })
 
   it('lets the user request the code again after the wait that the server sets', () => {

@@ -196,7 +196,9 @@ describe('a page that asks for an approval', () => {
     everyCase(approval, ([, view, more]) => {
       const page = renderView(view, { ...frame, ...more })
       const [act, ...others] = more.approval?.lines ?? []
-      const headings = [...page.matchAll(/<h1>(.*?)<\/h1>/g)].map(([, text = '']) => text.replace(/<[^>]+>/g, ''))
+      const headings = [...page.matchAll(/<h1>(.*?)<\/h1>/g)].map(([, text = '']) =>
+        text.replace(/<[^>]+>/g, ''),
+      )
       expect(headings).toEqual([`${act?.label} ${act?.value}`])
       const firstForm = page.indexOf('<form')
       for (const { label, value } of others) {

@@ -138,7 +138,9 @@ describe('the overview', () => {
       .slice(1)
       .map((group) => ({
         heading: /<h2>(.*?)<\/h2>/.exec(group)?.[1],
-        actions: [...group.matchAll(/<a class="mfa-(?:primary|secondary)" href="([^"]*)"/g)].map(([, to]) => to),
+        actions: [...group.matchAll(/<a class="mfa-(?:primary|secondary)" href="([^"]*)"/g)].map(
+          ([, to]) => to,
+        ),
       }))
     expect(groups).toEqual([
       { heading: 'Ways to confirm it’s you', actions: ['/mfa/keys', '/mfa/enroll-app'] },
@@ -279,6 +281,42 @@ describe('backup codes', () => {
     const page = renderView({ page: 'backup' }, { ...frame, purpose: 'manage' })
     expect(page).toContain('We have no contact for backup codes')
     expect(page).not.toContain('<form')
+  })
+})
+
+describe('a page that a first factor is required on', () => {
+  it('says so as a note, and is no error', () => {
+    const message = { tone: 'note', code: 'enrollment_required' } as const
+    const page = renderView(VIEWS['enroll start'], { ...frame, purpose: 'manage', message })
+    expect(page).toContain('<title>Set up an authenticator app – Vault</title>')
+    expect(page).toMatch(
+      /<div class="mfa-message" id="mfa-message" role="status">.*Set up two-step verification first/,
+    )
+    expect(page).not.toMatch(/role="alert"|mfa-message-error/)
+  })
+})
+
+describe('the page of a key without attempts', () => {
+  it('says why it asks to begin anew', () => {
+    expect(renderView(VIEWS['key exhausted'], frame)).toContain('There were too many failed attempts.')
+    expect(
+      renderView(VIEWS['key exhausted'], { ...frame, message: problem('challenge_exhausted') }),
+    ).not.toContain('There were too many failed attempts.')
+  })
+})
+
+describe('the file of backup codes', () => {
+  const nameIn = (more: object) =>
+    /download="([^"]*)"/.exec(renderView(VIEWS['backup codes'], { ...frame, ...more }))?.[1]
+
+  it('is named after the app, the account and the day, without what a file system refuses', () => {
+    expect(nameIn({ accountName: 'ana@example.com' })).toBe(
+      'backup-codes-Vault-ana@example.com-2030-01-01.txt',
+    )
+    expect(nameIn({ appName: 'My <Shop> & Co/..\\', accountName: 'Zoë 東京' })).toBe(
+      'backup-codes-My-Shop-Co-..-Zoë-東京-2030-01-01.txt',
+    )
+    expect(nameIn({})).toBe('backup-codes-Vault-2030-01-01.txt')
   })
 })
 

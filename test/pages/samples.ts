@@ -72,7 +72,7 @@ export function codeView(factor: CodeFactorView, more: Partial<Extract<View, { p
 export function problem(
   code: Extract<PageMessage, { tone: 'error' }>['code'],
   retryAfterSeconds?: number,
-): PageMessage {
+): Extract<PageMessage, { tone: 'error' }> {
   return { tone: 'error', code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 
@@ -317,6 +317,11 @@ export const OTHER_STATES: readonly (readonly [string, View, Partial<PageFrame>]
   ['a code in a step-up', codeView(factorOf('sms'), { others: FACTORS }), { purpose: 'step-up' }],
   ['managing', VIEWS.overview, { purpose: 'manage', message: { tone: 'success', code: 'device_revoked' } }],
   ['a code sent again', codeView(factorOf('sms')), { message: { tone: 'success', code: 'code_sent_again' } }],
+  [
+    'a first factor that a page requires',
+    VIEWS['enroll start'],
+    { purpose: 'manage', message: { tone: 'note', code: 'enrollment_required' } },
+  ],
   ['help of the host', codeView(factorOf('call')), { help: 'Call 0800.' }],
   [
     'a slow clock',

@@ -39,6 +39,11 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
   it('submits the code once when it is complete, ignoring spaces and dashes', async () => {
     const page = await open(sms)
     await cursorIn(page)
+    // Announced before it happens (WCAG 3.2.2).
+    const code = page.getByRole('textbox', { name: 'Verification code' })
+    const hint = 'We continue after the last digit.'
+    expect(await page.getByText(hint).isVisible()).toBe(true)
+    expect(await code.getAttribute('aria-describedby')).toBe('mfa-lead mfa-complete')
     await page.keyboard.type('123 45')
     expect(site.posts).toEqual([])
     await page.keyboard.type('6')
@@ -146,6 +151,17 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     )
     await page.clock.runFor(61_000)
     await page.waitForURL(/\/mfa$/)
+    await page.context().close()
+  })
+
+  it('shows when code and sign-in end in their last minute only', async () => {
+    const page = await open(sms)
+    const line = (hasText: RegExp) => page.locator('p[data-mfa-left]', { hasText })
+    const ends = [line(/^The code expires in/), line(/^This sign‑in expires in/)]
+    const shown = () => Promise.all(ends.map((line) => line.isVisible()))
+    expect(await shown()).toEqual([false, false])
+    await page.clock.runFor(481_000)
+    expect(await shown()).toEqual([false, true])
     await page.context().close()
   })
 

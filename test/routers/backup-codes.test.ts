@@ -126,7 +126,9 @@ describe('backup codes on a page', () => {
     const page = await codesPage(made, await made.alice())
     const codes = codesIn(page)
     const file = decodeURIComponent(
-      page.match(/href="data:text\/plain;charset=utf-8,([^"]+)" download="backup-codes.txt"/)?.[1] ?? '',
+      page.match(
+        /href="data:text\/plain;charset=utf-8,([^"]+)" download="backup-codes-[^"]+-\d{4}-\d\d-\d\d.txt"/,
+      )?.[1] ?? '',
     )
     expect(file.split('\r\n').filter((line) => codes.includes(line))).toEqual(codes)
     expect(file).toContain('Backup codes for Testbed.')

@@ -93,6 +93,8 @@ export const en = {
     },
     label: 'Verification code',
     labelBackup: 'Backup code',
+    /** Below a field that the script submits. */
+    complete: 'We continue after the last digit.',
     submit: 'Continue',
     trust: 'Trust this browser for {time}',
     trustHint: 'You won’t be asked for a second step here. Only use this on your own device.',
@@ -351,6 +353,8 @@ export const en = {
       'security-key': 'Continue, then insert your security key or hold it to this device, and touch it.',
       passkey: 'Continue, then confirm with your fingerprint, face or screen lock.',
     },
+    /** No attempts are left. */
+    exhausted: 'There were too many failed attempts. Try again, or choose another way to confirm it’s you.',
     needsScript:
       'This option needs JavaScript, which is turned off in your browser. Turn it on and load this page again, or choose another option.',
     title: 'Passkeys and security keys',

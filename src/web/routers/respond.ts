@@ -316,9 +316,9 @@ async function redirectRefused(
 }
 
 /** Why a signed-in user without a factor was sent to a page to set one up. */
-export function requiredMessage({ req, state }: RouteContext): ErrorMessage | undefined {
+export function requiredMessage({ req, state }: RouteContext): PageMessage | undefined {
   const isRequired = req.query.required !== undefined && state.stage !== 'pending'
-  return isRequired ? { tone: 'error', code: 'enrollment_required' } : undefined
+  return isRequired ? { tone: 'note', code: 'enrollment_required' } : undefined
 }
 
 /** The refusal that brought the user to this page, with the wait that is left; `undefined` when there is none any more. */
