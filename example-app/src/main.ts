@@ -69,7 +69,9 @@ async function greeting(config: Config, { context }: OpenVault, port: number): P
   const bob = context.seedUsers.find(({ username }) => username === 'bob')
   return [
     '',
-    ...(seedUsers.length > 0 ? ['Test users (name, password, second factors):', ...seedUsers, ''] : []),
+    ...(seedUsers.length > 0
+      ? ['Test users (name, password, second factors and roles):', ...seedUsers, '']
+      : []),
     context.inbox
       ? `Text messages, calls and emails appear on ${address}/inbox?${new URLSearchParams({ key: await context.inbox.key() })}`
       : 'The MFA service delivers text messages, calls and emails',

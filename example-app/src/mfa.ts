@@ -19,6 +19,7 @@ export interface SharedStores {
 export function mfaOptions(
   config: Pick<
     Config,
+    | 'production'
     | 'limits'
     | 'passkeyOffer'
     | 'pendingLifetime'
@@ -83,6 +84,7 @@ export function mfaOptions(
       logo: '/favicon.svg',
       addFactorPath: '/phone',
       accountName: (user) => user.username,
+      ...(!config.production && !('baseUrl' in service) && { render: withInboxLink }),
     },
     languages: {
       // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
@@ -111,6 +113,14 @@ export function mfaOptions(
       fingerprint: (user) => user.passwordVersion,
     },
   }
+}
+
+/** Adds to each page that asks for a code where the demo delivers it. The inbox itself asks for its key, which no page has (R145). */
+const withInboxLink: NonNullable<NonNullable<MfaOptions['pages']>['render']> = (view, frame, standard) => {
+  const page = standard(view, frame)
+  if (view.page !== 'code' || view.factor === 'backup') return page
+  const link = '<p class="mfa-small"><a href="/inbox" target="_blank">Demo: codes arrive in the inbox</a></p>'
+  return page.replace('</main>', () => `${link}</main>`)
 }
 
 /** The service keeps the keys, and Vault need not store anything. One with the published API cannot tell who has a key. */

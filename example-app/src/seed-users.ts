@@ -6,7 +6,7 @@ export interface SeedUser extends NewUser {
   readonly appSecret?: string
   /** Whether the user gets backup codes by email. */
   readonly backupCodes: boolean
-  /** The user's second factors, in a few words. */
+  /** What the user shows, in a few words: second factors and roles. */
   readonly shows: string
 }
 
@@ -22,7 +22,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     appSecret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
     backupCodes: true,
     balance: 2480,
-    shows: 'authenticator app, text message, email, backup codes',
+    shows: 'authenticator app, text message, email, backup codes; has the help desk',
   },
   {
     username: 'bob',
@@ -89,7 +89,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     appSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
     backupCodes: false,
     balance: 760,
-    shows: 'authenticator app only',
+    shows: 'authenticator app only; has the help desk',
   },
   {
     username: 'kim',
@@ -100,6 +100,6 @@ export const SEED_USERS: readonly SeedUser[] = [
     methods: ['sms'],
     backupCodes: false,
     balance: 5150,
-    shows: 'text message (an administrator, who must add a passkey)',
+    shows: 'text message; as an administrator, must add a passkey (has no help desk)',
   },
 ]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { challenge } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { seedAppCode } from '../src/seed-apps.js'
-import { INBOX_KEY, openTestVault, signIn, type TestVault } from './kit.js'
+import { INBOX_KEY, openTestVault, passwordOf, signIn, type TestVault } from './kit.js'
 
 let vault: TestVault
 beforeAll(async () => {
@@ -35,6 +35,27 @@ describe('the development inbox', () => {
     const one = await vault.browser().get('/inbox').query({ to: '+12025550122' }).expect(200)
     expect(one.body.messages).toHaveLength(1)
     expect(one.body.messages[0]).toMatchObject({ channel: 'sms', to: '+12025550122' })
+  })
+
+  it('is linked from the page that asks for a code, without its key (R145)', async () => {
+    const browser = vault.pages()
+    await browser
+      .post('/login')
+      .send({ username: 'bob', password: passwordOf('bob') })
+      .expect(303)
+    const choice = await browser.get('/mfa').expect(200)
+    expect(choice.text).not.toContain('/inbox')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(303)
+    const { text } = await browser.get('/mfa/verify').expect(200)
+    expect(text).toContain('<a href="/inbox" target="_blank">Demo: codes arrive in the inbox</a>')
+    expect(text).not.toContain(INBOX_KEY)
+    // A browser that never opened the inbox is told where its key stands.
+    const refused = await supertest
+      .agent(createApp(vault.context))
+      .get('/inbox')
+      .accept('text/html')
+      .expect(404)
+    expect(refused.text).toContain('which stands in the terminal')
   })
 
   it('is also a page, with the codes of the seeded apps', async () => {

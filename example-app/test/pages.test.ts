@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verify } from '../../test/kit/sign-in.js'
-import { SEED_USERS } from '../src/seed-users.js'
+import { SEED_USERS, SEED_USERS } from '../src/seed-users.js'
 import { phoneNumber } from '../src/views/format.js'
 import { identityProviderPage } from '../src/views/identity-provider-page.js'
 import { type Browser, openTestVault, passwordOf, signInBob, type TestVault } from './kit.js'
@@ -15,7 +15,30 @@ afterAll(() => vault.close())
 
 const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 
+describe('the sign-in page of Vault', () => {
+  it('says who has the help desk, as the app decides it', () => {
+    const { staff, admins } = readConfig({})
+    for (const { username, shows } of SEED_USERS) {
+      expect(shows.includes('has the help desk'), username).toBe(staff.includes(username))
+      expect(shows.includes('administrator'), username).toBe(admins.includes(username))
+    }
+  })
+
+  it('puts the cursor into the password after a wrong one, and into the name before', async () => {
+    const browser = vault.pages()
+    const focused = (page: string) => /<input name="(\w+)"[^>]* autofocus/.exec(page)?.[1]
+    expect(focused((await browser.get('/login').expect(200)).text)).toBe('username')
+    const wrong = await browser.post('/login').send({ username: 'nina', password: 'wrong' }).expect(401)
+    expect(focused(wrong.text)).toBe('password')
+  })
+})
+
 describe('a page of Vault', () => {
+  it('has a title of the same form as the pages of two-step verification', async () => {
+    const browser = vault.pages()
+    expect((await browser.get('/login').expect(200)).text).toContain('<title>Sign in – Vault</title>')
+  })
+
   it('lists all second factors, and leads to the page that manages them', async () => {
     const alice = vault.pages()
     await alice

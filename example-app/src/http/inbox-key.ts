@@ -28,7 +28,7 @@ export function requireInboxKey(keyOf: () => Promise<string>): RequestHandler {
     if (isSame(req.get('MFA-Inbox-Key') ?? '', key) || isSame(cookieOf(req), cookie)) return next()
     throw new Problem(
       'not_found',
-      'The inbox asks for its key. Open the address that Vault printed at its start, or send the key in the header MFA-Inbox-Key.',
+      'The inbox asks each browser once for its key, which stands in the terminal. Open the address that Vault printed at its start, or send the key in the header MFA-Inbox-Key.',
     )
   }
 }

@@ -15,7 +15,7 @@ export function frontPage(frame: Frame): string {
   <p class="eyebrow">A demo bank</p>
   <h1>Your password is the first step. <span>Vault asks for a second one.</span></h1>
   <p class="lead">Vault has its own user table, its own session and its own Passport login.
-  countersign adds the second step: a code by text message, call, email, WhatsApp or authenticator app.</p>
+  countersign adds the second step: a passkey, an authenticator app, or a code by text message, call, email or WhatsApp.</p>
   <p><a class="button" href="/login">Sign in</a></p>
 </section>
 <ul class="facts">

@@ -9,7 +9,7 @@ export function identityProviderPage(seedUsers: readonly SeedUser[]): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Sign in · Vault ID</title>
+<title>Sign in – Vault ID</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/vault.css">
 </head>

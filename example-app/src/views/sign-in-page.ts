@@ -34,7 +34,7 @@ export function signInPage(view: SignInView): string {
       <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="100" value="${view.username}"${!view.username && html` autofocus`}>
     </label>
     <label>Password
-      <input name="password" type="password" autocomplete="current-password" required maxlength="200" value="${view.password}">
+      <input name="password" type="password" autocomplete="current-password" required maxlength="200" value="${view.password}"${view.username && !view.password && html` autofocus`}>
     </label>
     <button>Sign in</button>
   </form>

@@ -35,7 +35,7 @@ ${pageMessageBox(message)}
       </label>
       <button>Withdraw</button>
     </form>
-    <p class="muted">If your last verification is more than a few minutes old, we ask for a new code.</p>`
+    <p class="muted">Each withdrawal asks for a second step, which shows the sum and counts for it alone.</p>`
     }
   </section>
   <section class="card">
