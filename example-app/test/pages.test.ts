@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verify } from '../../test/kit/sign-in.js'
-import { SEED_USERS, SEED_USERS } from '../src/seed-users.js'
+import { readConfig } from '../src/config.js'
+import { SEED_USERS } from '../src/seed-users.js'
 import { phoneNumber } from '../src/views/format.js'
 import { identityProviderPage } from '../src/views/identity-provider-page.js'
 import { type Browser, openTestVault, passwordOf, signInBob, type TestVault } from './kit.js'

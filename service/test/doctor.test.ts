@@ -290,6 +290,11 @@ describeOnBothDatabases((bench, database) => {
 
     test('warn when more than one message in ten was not delivered within a day', async () => {
       for (let i = 0; i < 10; i++) await sent()
+      // Handed over is not delivered.
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'no data deliveries: In the last 24 hours 10 messages were sent and 0 were not delivered. No carrier reports that ' +
+          'one was delivered.',
+      ])
       await sent(new DeliveryError('no such mailbox', 'contact'))
       expect(await diagnosticsOf('deliveries')).toEqual([
         'ok deliveries: In the last 24 hours 10 messages were sent and 1 were not delivered.',

@@ -207,7 +207,7 @@ describe('the process', () => {
       carriers: 'email=smtp, sms=inbox, whatsapp=inbox, call=inbox',
     })
     // The console has an address of its own, which the API does not share.
-    const [, ownConsole = ''] = /The console listens on (http:\S+)/.exec(one.output()) ?? []
+    const [, ownConsole = ''] = /The console is at (http:\S+)\/console/.exec(one.output()) ?? []
     expect((await fetch(`${ownConsole}/console/sign-in`)).status).toBe(200)
     expect((await fetch(`${ownConsole}/healthz`)).status).toBe(404)
     expect((await fetch(`${one.url}/console/sign-in`)).status).toBe(404)

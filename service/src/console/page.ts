@@ -154,9 +154,12 @@ ${entries.map(
 </ul></nav>`
 }
 
+/** The id of the message of a page; a field that it is about refers to it. */
+export const MESSAGE_ID = 'message'
+
 function messageBox({ tone, text }: PageMessage): Html {
   const role = tone === 'error' ? 'alert' : 'status'
-  return html`<div class="mfa-message mfa-message-${tone}" role="${role}"><p>${text}</p></div>`
+  return html`<div class="mfa-message mfa-message-${tone}" id="${MESSAGE_ID}" role="${role}"><p>${text}</p></div>`
 }
 
 /** A style sheet or script of the console, which is served from the console itself. */

@@ -88,7 +88,7 @@ export async function diagnoseDeliveries(
   const subject = 'deliveries'
   const [row] = await store.query<{ overdue: number; retried: number }>(COUNTS, [now - OVERDUE_MS])
   const { overdue = 0, retried = 0 } = row ?? {}
-  const { sent, failed: lost } = sumOf(steps, ['sent', 'failed'])
+  const { sent, delivered, failed: lost } = sumOf(steps, ['sent', 'delivered', 'failed'])
   if (overdue > 0) {
     const message = `${overdue} messages are overdue: check that a service is running.`
     return { severity: 'warning', subject, message }
@@ -102,6 +102,10 @@ export async function diagnoseDeliveries(
     return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
   }
   if (sent + lost === 0) return { severity: 'no data', subject, message: counts }
+  // What was handed to a carrier is not known to have arrived.
+  if (lost + delivered === 0) {
+    return { severity: 'no data', subject, message: `${counts} No carrier reports that one was delivered.` }
+  }
   if (!isLosing) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
 }

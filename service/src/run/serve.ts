@@ -71,13 +71,12 @@ export async function serve(): Promise<void> {
   const { address, port: boundPort } = server.address() as AddressInfo
   logger({ level: 'info', event: 'service.started', ...service.info, address: `${address}:${boundPort}` })
   print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
-  if (isShared) print('The console is at /console.')
-  let consolePort = boundPort
-  if (consoleServer && consoleAddress) {
-    consolePort = (consoleServer.address() as AddressInfo).port
-    print(`The console listens on ${listeningOn(consoleAddress.host, consolePort)}`)
-  }
+  const consolePort = consoleServer ? (consoleServer.address() as AddressInfo).port : boundPort
   const consoleUrl = options.console?.url ?? options.publicUrl
+  const consoleHost = consoleServer ? consoleAddress?.host : host
+  const consoleAt = `${consoleUrl ?? addressAt(consoleHost, consolePort)}/console`
+  if (console) print(`The console is at ${consoleAt}`)
+  else if (!isProduction()) print(`The console is off. SERVICE_CONSOLE=true opens it at ${consoleAt}`)
   const ownFolder = options.databaseUrl === undefined ? options.dataDir : undefined
   let refuseInvitations = () => {}
   if (service.inbox) {
@@ -197,11 +196,19 @@ function listen(server: ReturnType<typeof apiServer>, at: ListenAt): Promise<voi
 }
 
 function listeningOn(host: string | undefined, port: number): string {
-  if (host === undefined || host === '0.0.0.0' || host === '::') {
-    return `http://localhost:${port} and every other address of this machine`
-  }
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const url = addressAt(host, port)
+  if (isEverywhere(host)) return `${url} and every other address of this machine`
   return isLoopback(host) ? `${url} (from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)` : url
+}
+
+/** The address that a browser on this machine opens. */
+function addressAt(host: string | undefined, port: number): string {
+  if (isEverywhere(host)) return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function isEverywhere(host: string | undefined): host is undefined | '0.0.0.0' | '::' {
+  return host === undefined || host === '0.0.0.0' || host === '::'
 }
 
 function listenError(error: unknown, { host, port, variables }: ListenAt): unknown {

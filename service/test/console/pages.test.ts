@@ -239,6 +239,41 @@ describe('the pages of the console', () => {
     expect(health).not.toContain('No name is set')
   })
 
+  test('have a title and heading of their own, which name the application', async () => {
+    const { browser } = operators.admin
+    const titles = await Promise.all(
+      ['', '/keys', '/locked', '/messages', '/numbers', '/traffic', '/webhook', '/events'].map(
+        async (page) => {
+          const { text } = await browser.get(`/console/applications/default${page}`).expect(200)
+          const title = /<title>(.*?) – /.exec(text)?.[1]
+          expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe(title)
+          return title
+        },
+      ),
+    )
+    expect(new Set(titles).size).toBe(titles.length)
+    for (const title of titles) expect(title).toMatch(/ of default$/)
+  })
+
+  test('name the field of a wrong setting, which has the focus, and keep what was typed', async () => {
+    const { browser } = operators.admin
+    const path = '/console/applications/default'
+    const typed = {
+      ...(await settingsForm(browser, 'default')),
+      attemptsPerChallenge: '-7',
+      sendsPerDay: 'x',
+    }
+    const { text } = await post(browser, path, typed).expect(422)
+    const invalid = [
+      ...text.matchAll(/<(?:input|select|textarea|fieldset) id="(\w+)"[^>]*aria-invalid="true"[^>]*>/g),
+    ]
+    expect(invalid.map(([, name]) => name).sort()).toEqual(['attemptsPerChallenge', 'sendsPerDay'])
+    for (const [field, name] of invalid) expect(field).toContain(`aria-describedby="message ${name}-hint"`)
+    expect(text.match(/ autofocus/g)).toHaveLength(1)
+    expect(text).toMatch(/<div class="mfa-message mfa-message-error" id="message" role="alert">/)
+    expect(text).toContain('value="-7"')
+  })
+
   test('changes only the settings that were edited, and returns them to their defaults', async () => {
     const { browser } = operators.admin
     await console.service.operator('test').createApplication('edited', { sendsPerDay: 7 })

@@ -113,7 +113,7 @@ const APPLICATION_PAGES = [
   { page: '/inbox', name: 'Inbox' },
 ] as const
 
-/** A page of an application, below the links to all its pages, of which it is the `current` one. Its title defaults to the application. */
+/** A page of an application, below the links to all its pages, of which it is the `current` one. Its title defaults to the name of that page. */
 export function applicationPage(
   application: string,
   current: (typeof APPLICATION_PAGES)[number]['page'] | undefined,
@@ -121,7 +121,9 @@ export function applicationPage(
   page: Partial<Page> = {},
 ): Page {
   const whole = html`${applicationNav(application, current)}\n${main}`
-  return { title: application, section: 'applications', ...page, main: whole }
+  const name = APPLICATION_PAGES.find((listed) => listed.page === current)?.name
+  const title = name === undefined ? application : `${name} of ${application}`
+  return { title, section: 'applications', ...page, main: whole }
 }
 
 function applicationNav(application: string, current: string | undefined): Html {

@@ -9,7 +9,15 @@ import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind } from '../form.js'
-import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import {
+  type Form,
+  MESSAGE_ID,
+  type Page,
+  type PageMessage,
+  type PageRequest,
+  type PageRoute,
+  type Reply,
+} from '../page.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, textOf } from './applications.js'
 
 /** How a setting is shown and entered. */
@@ -73,12 +81,16 @@ async function save(request: PageRequest): Promise<Reply> {
       lockOut ? [] : operator.usersLockedOutBy(application, { set: parseSettings(written), unset }),
     [],
   )
-  if (lockedOut.length > 0) return settingsPage(request, confirmLockOut(lockedOut), form, true)
+  if (lockedOut.length > 0) return settingsPage(request, confirmLockOut(lockedOut), form, { locksOut: true })
   const message = await attempt(
     () => operator.changeSettings(application, { set: parseSettings(written), unset, seen, lockOut }),
     `Saved: ${changed.map(({ label }) => label.toLowerCase()).join(', ')}. It takes effect within a second.`,
   )
-  return settingsPage(request, message, message.tone === 'error' ? form : undefined)
+  if (message.tone === 'success') return settingsPage(request, message)
+  // Each sentence about a setting begins with its name.
+  const faults = message.text.split('\n').map((sentence) => /^\w+/.exec(sentence)?.[0])
+  const wrong = changed.map(({ name }) => name).filter((name) => faults.includes(name))
+  return settingsPage(request, message, form, { wrong })
 }
 
 function confirmLockOut(lockedOut: LockedOut): PageMessage {
@@ -112,14 +124,14 @@ async function settingsPage(
   request: PageRequest,
   message?: PageMessage,
   form?: Form,
-  locksOut = false,
+  { wrong = [], locksOut = false }: { readonly wrong?: readonly string[]; readonly locksOut?: boolean } = {},
 ): Promise<Page> {
   const { application } = request
   const settings = await request.operator.showSettings(application)
   const mayChange = isAtLeast(request.account.role, 'admin')
   const main = html`${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
-${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, linked: textOf(request.request.query.setting) }))}
+${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, wrong, linked: textOf(request.request.query.setting) }))}
 ${locksOut && html`<div class="checks"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</button></div>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`
@@ -130,6 +142,8 @@ interface FieldState {
   readonly mayChange: boolean
   /** What was entered, if it was not saved. */
   readonly form: Form | undefined
+  /** The settings that were entered wrongly. The first one gets the focus. */
+  readonly wrong: readonly string[]
   /** The setting that a link led to. */
   readonly linked: string
 }
@@ -146,7 +160,11 @@ function groupOf({ title, fields }: SettingGroup, settings: readonly Setting[], 
 <div class="grid">${shown.map(({ field, setting }) => fieldOf(field, setting, state))}</div></details>`
 }
 
-function fieldOf(field: SettingField, setting: Setting | undefined, { mayChange, form }: FieldState): Html {
+function fieldOf(
+  field: SettingField,
+  setting: Setting | undefined,
+  { mayChange, form, wrong }: FieldState,
+): Html {
   if (!setting) return html``
   const { name, hint } = field
   const { value, from } = setting
@@ -156,7 +174,7 @@ function fieldOf(field: SettingField, setting: Setting | undefined, { mayChange,
   const shown = typed !== undefined && typed !== form?.exact(`was.${name}`) ? typed : kept
   return html`<div class="field">
 <input type="hidden" name="was.${name}" value="${kept}"><input type="hidden" name="seen.${name}" value="${value}">
-${control(field, { shown, value, mayChange })}
+${control(field, { shown, value, mayChange, isWrong: wrong.includes(name), isFirst: wrong[0] === name })}
 <span class="mfa-hint" id="${name}-hint">${hint}${from === 'set' && html` <span class="badge">set</span>`}</span></div>`
 }
 
@@ -166,14 +184,18 @@ interface Shown {
   /** The value that applies. */
   readonly value: string
   readonly mayChange: boolean
+  /** Whether it was entered wrongly. */
+  readonly isWrong: boolean
+  /** Whether it is the first such one. */
+  readonly isFirst: boolean
 }
 
 function control(
   { name, label, choices, isList, isLong }: SettingField,
-  { shown, value, mayChange }: Shown,
+  { shown, value, mayChange, isWrong, isFirst }: Shown,
 ): Html {
   const off = !mayChange && html` disabled`
-  const hint = html` aria-describedby="${name}-hint"`
+  const hint = html` aria-describedby="${isWrong && `${MESSAGE_ID} `}${name}-hint"${isWrong && html` aria-invalid="true"`}${isFirst && html` autofocus`}`
   if (choices && isList) {
     const checked = (shown === DEFAULT ? value : shown).split(',')
     return html`<fieldset id="${name}"${hint}><legend>${label}</legend><div class="checks">
