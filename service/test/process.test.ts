@@ -48,6 +48,14 @@ describe('the process', () => {
     )
   })
 
+  test('says how to switch on the console that is off, with its whole address', async () => {
+    const own = temporaryFolder()
+    onTestFinished(own.remove)
+    const { url, output } = await run({ DATA_DIR: own.path })
+    const hint = `The console is off. SERVICE_CONSOLE=true opens it at ${url}/console`
+    await eventually(() => expect(output()).toContain(hint))
+  })
+
   // The build has a copy of zod, of which the document's schemas are made.
   test('serves the OpenAPI document of the package', async () => {
     const own = temporaryFolder()
