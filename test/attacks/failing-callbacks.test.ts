@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { faultsOf } from '../options/read.js'
+import { TOKEN_CALLBACKS } from '../tokens/callbacks.js'
 import { everyPair, survivesFailingCallbacks } from './failing-callbacks.js'
 import { CALLBACKS, RECOVERY_CALLBACKS } from './host-callbacks.js'
 
@@ -13,7 +14,7 @@ it('the tests of failing callbacks name every callback in the options (R99)', as
   const names = sources.flatMap((source) =>
     [...source.matchAll(/(\w+) = callback</g)].map(([, name]) => name),
   )
-  const tested = [...Object.keys(CALLBACKS), ...Object.keys(RECOVERY_CALLBACKS)]
+  const tested = [...Object.keys(CALLBACKS), ...Object.keys(RECOVERY_CALLBACKS), ...TOKEN_CALLBACKS]
   expect([...names, 'logger'].sort()).toEqual(tested.sort())
 })
 

@@ -66,7 +66,9 @@ function passed(
   res: Response,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    handler(req, res, (error?: unknown) => (error ? reject(error) : resolve()))
+    const passedOn = handler(req, res, (error?: unknown) => (error ? reject(error) : resolve()))
+    // It may be asynchronous, as in Express 5.
+    Promise.resolve(passedOn).catch(reject)
   })
 }
 
