@@ -60,7 +60,6 @@ export async function confirmApp(
   const signsIn = purposeOf(record) === 'sign-in'
   const code = canonicalCode(typed)
   if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
-  if (await deps.lastEnrollments.isAnother(user.userId, id)) return refuse({ code: 'enrollment_replaced' })
   const request = {
     method: 'app',
     contact,

@@ -186,6 +186,9 @@ async function confirm(context: RouteContext): Promise<void> {
   // Checked again, since the account may have got a stronger factor after this enrollment began.
   const refusal = await confirmRefusal(context)
   if (refusal) return sendRefusal(context, refusal)
+  // Before its turn, so that it does not take that of the session with the newer QR code.
+  if (enrollment && (await isReplaced(context, enrollment.id)))
+    return sendRefusal(context, { code: 'enrollment_replaced' }, { page: '/enroll-app/confirm' })
   const contact = appContact(context)
   const outcome = await confirmFactor(context, () =>
     completeVerification(context, {
