@@ -62,7 +62,7 @@ function watchedHost() {
   const watch = async (ask: () => PromiseLike<Response>) => {
     steps.length = 0
     const { status, headers, text } = await ask()
-    const { date: _date, ...others } = headers
+    const { date: _date, 'x-request-id': _id, ...others } = headers
     return { status, headers: others, text, steps: [...steps] }
   }
   return { ...made, watch }

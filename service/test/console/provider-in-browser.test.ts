@@ -39,8 +39,10 @@ describe.skipIf(!hasBrowser)('the identity provider of another origin, in Chromi
     advance((11 * MINUTE) / 1000)
     const keys = await page.goto(`${url}/console/applications/default/keys`)
     expect(keys?.headers()['content-security-policy']).toContain("form-action 'self'")
+    const back = page.waitForResponse((answer) => new URL(answer.url()).pathname.includes('/oidc'))
     await page.locator('main form button').first().click({ noWaitAfter: true })
     await expect.poll(() => provider.seen.at(-1)?.get('max_age')).toBe('600')
+    await back
     await page.waitForURL((at) => at.href.startsWith(`${url}/console`) && !at.href.includes('/oidc'))
     // The provider asked again, so the form now does what it says.
     await page.goto(`${url}/console/applications/default/keys`)
