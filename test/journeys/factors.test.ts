@@ -150,7 +150,9 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
     // Without script, the codes are text and a file; a reload does not show them again, and offers new ones.
     const showCodes = async (name: string, seconds: number) => {
       await press(page, name)
-      expect(await page.getByRole('heading').first().textContent()).toBe('Use your authenticator app')
+      expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe(
+        'Use your authenticator app',
+      )
       expect(await page.getByRole('main').textContent()).toContain('Show new backup codes')
       clock.ahead(seconds)
       await page.getByRole('link', { name: 'Continue', exact: true }).click()
