@@ -155,7 +155,7 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     await page.getByLabel(/Withdraw/).fill('5')
     await press(page, 'Withdraw')
     expect(new URL(page.url()).pathname).toBe('/mfa/enroll-app')
-    expect(await page.getByRole('alert').textContent()).toContain(
+    expect(await page.getByRole('main').textContent()).toContain(
       'only for accounts with two-step verification',
     )
     expect(await page.getByRole('button', { name: 'Set up an app' }).count()).toBe(1)
