@@ -6,6 +6,7 @@ import { KEY_PAGE, RELYING_PARTY } from '../../service/test/software-key.js'
 import { createMfa, type MfaOptions, MfaStrategy, mfaClient, mfaSession } from '../../src/index.js'
 import { maskForOwner } from '../../src/protocol/masked-contact.js'
 import { softwareAuthenticator } from '../../src/testing/index.js'
+import { byCode, sendApproved } from '../kit/approved-change.js'
 import { MINUTE } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, type TestUser, withCookie } from '../kit/host.js'
@@ -113,9 +114,9 @@ export async function takeTour({ database, spans, databaseLog }: TourOptions = {
   // Sign-in, a trusted browser, an app, backup codes that were shown and sent, a passkey, and what a notice links to.
   const trusting = await signIn(true)
   const agent = withCookie(app, sessionCookie(trusting))
-  // The page keeps the secret for when it is loaded again.
-  await agent.post('/mfa/enroll-app').set('Accept', 'text/html').type('form').expect(303)
-  const enrolled = (await agent.post('/mfa/enroll-app').expect(200)).body
+  const bySms = byCode(agent, async () => codeIn(await delivered(VICTIM.phone)))
+  // The session keeps the secret for when it is asked for again.
+  const enrolled = (await sendApproved(agent, () => agent.post('/mfa/enroll-app').send({}), bySms)).body
   const confirmed = await agent
     .post('/mfa/enroll-app/confirm')
     .send({ code: appCode(enrolled.secret) })
@@ -124,7 +125,12 @@ export async function takeTour({ database, spans, databaseLog }: TourOptions = {
   await owner.post('/mfa/backup').send({}).expect(200)
   await service.mfa.sendBackupCodes({ method: 'email', contact: { kind: 'email', email: VICTIM.email } })
   const device = softwareAuthenticator()
-  const { publicKey } = (await owner.post('/mfa/keys/options').send({ method: 'passkey' })).body
+  const byApp = byCode(owner, () => {
+    vi.setSystemTime(Date.now() + MINUTE)
+    return appCode(enrolled.secret)
+  })
+  const askKey = () => owner.post('/mfa/keys/options').send({ method: 'passkey' })
+  const { publicKey } = (await sendApproved(owner, askKey, byApp)).body
   await owner
     .post('/mfa/keys')
     .send({ method: 'passkey', response: device.create(publicKey, KEY_PAGE), name: 'Key' })

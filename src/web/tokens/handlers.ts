@@ -23,15 +23,25 @@ export interface MfaTokens {
   readonly refresh: RequestHandler
 }
 
-export function tokenHandlers(own: RouteDeps): MfaTokens {
-  return {
-    get begin() {
-      return handler(own, 'begin', beginTokens)
-    },
-    get refresh() {
-      return handler(own, 'refresh', refreshTokens)
-    },
+/** Each handler is made when the host reads it. A logger that serializes the parts of an app without tokens reads none. */
+class TokenHandlers implements MfaTokens {
+  readonly #own: RouteDeps
+
+  constructor(own: RouteDeps) {
+    this.#own = own
   }
+
+  get begin(): RequestHandler {
+    return handler(this.#own, 'begin', beginTokens)
+  }
+
+  get refresh(): RequestHandler {
+    return handler(this.#own, 'refresh', refreshTokens)
+  }
+}
+
+export function tokenHandlers(own: RouteDeps): MfaTokens {
+  return new TokenHandlers(own)
 }
 
 /** A handler of the host's route. It responds that the login ended, or that the service or a store failed. */
