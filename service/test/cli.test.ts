@@ -70,7 +70,9 @@ describe('the command line on PostgreSQL', () => {
     createService({ databaseUrl: env.DATABASE_URL, secret: SECRET, delivery: 'inbox', logger: () => {} })
   beforeAll(async () => {
     const postgres = await startPostgres()
-    env = { DATABASE_URL: postgres.url, SERVICE_HOME_COUNTRY: 'GB' }
+    // A folder without a secret, whatever another test has left in that of the checkout.
+    const { path: dataDir } = temporaryFolder()
+    env = { DATABASE_URL: postgres.url, SERVICE_HOME_COUNTRY: 'GB', DATA_DIR: dataDir }
     stop = () => postgres.stop()
     // A store with some use, and a locked account.
     const service = await start()
