@@ -241,8 +241,6 @@ async function fill(
     await messageThatIs('queued'),
     await messageThatIs('refused'),
   ]
-  // The pause of the carrier is over, so that a message can be sent again.
-  advance(61)
   const endpointPage = `${OWN}/events/${endpoint.id}`
   const invitation = `/console/invitation/${token}`
   const byViewer = { by: 'viewer' } as const
@@ -280,7 +278,6 @@ async function fill(
     ['message-refused', refused],
     ['message-waiting', queued],
     ['message-retried', queued, { press: 'Send again now' }],
-    ['messages-retried', `${one}/messages`, { press: /^Send \d waiting messages? now$/ }],
     ['numbers', `${one}/numbers?period=hour`],
     ['numbers-none', `${OWN}/numbers`],
     ['traffic', `${one}/traffic`],
