@@ -282,7 +282,7 @@ describe.skipIf(postgresMissing ?? opensslMissing)('the page of incidents', () =
   })
 
   test('pauses a destination of SMS pumping, bounds phones, and resumes it', async () => {
-    const heading = 'Somebody pumps SMS'
+    const heading = 'SMS are pumped'
     const send = () => post(keys.key, '/v1/mfa', { User: '+447400123457', Type: 'SMS' })
     await send()
     expect((await follow(heading, 'countersign-service traffic show')).text).toContain('+44740012')
