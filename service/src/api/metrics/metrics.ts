@@ -166,7 +166,8 @@ function labelledGauge(
   new Gauge({
     ...{ name, help, labelNames: [label], registers: [registry] },
     async collect() {
-      const found = await values()
+      // A gauge whose source cannot be read has no series.
+      const found = await values().catch(() => [])
       this.reset()
       for (const [of, value] of found) this.set({ [label]: of }, value)
     },
@@ -208,7 +209,7 @@ function showParts(
     registry,
     { name: 'countersign_locked_out_users', help: lockedOutHelp, label: 'application' },
     async () =>
-      (await lockedOut().catch(() => [])).map(
+      (await lockedOut()).map(
         (one) => [one.application, Math.max(...one.lockedOut.map(({ users }) => users), 1)] as const,
       ),
   )
@@ -218,7 +219,7 @@ function showParts(
     registry,
     { name: 'countersign_daily_ceiling_used', help: ceilingHelp, label: 'application' },
     async () =>
-      (await ceilings().catch(() => []))
+      (await ceilings())
         .map(({ application, sent, ceiling }) => [application, sent / ceiling] as const)
         .sort(([, used], [, other]) => used - other),
   )
