@@ -64,14 +64,16 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
   const isPlugin = verify === undefined
   const remember = values.remember ?? (isPlugin ? 'trust=true' : undefined)
-  const signIn = await read('other-sign-in')
-  const operatorSignIn = await read('operator-sign-in')
+  const userOf = async (name: 'other' | 'operator') => {
+    const signIn = await read(`${name}-sign-in`)
+    return signIn && { signIn: { ...signIn, page: check.signIn.page }, totp: secretOf(`${name}-totp`) }
+  }
   return {
     check,
     /** Without `totp`, codes are sent and read in `inbox`. */
     user: { signIn: check.signIn, totp: secretOf('totp') },
     /** The attacker's own account. */
-    other: signIn && { signIn: { ...signIn, page: check.signIn.page }, totp: secretOf('other-totp') },
+    other: await userOf('other'),
     /** Without it, no code needs to be requested. */
     request: isPlugin ? ofPlugin('/challenge', {}) : await read('request'),
     /** Submits a code, as the field whose value is `{code}`. */
@@ -86,10 +88,7 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
     reset: await read('reset'),
     /** Who resets accounts. */
-    operator: operatorSignIn && {
-      signIn: { ...operatorSignIn, page: check.signIn.page },
-      totp: secretOf('operator-totp'),
-    },
+    operator: await userOf('operator'),
     logins: await readAll('login'),
     changes: await readAll('change'),
     stricter: values.stricter.map(pathOf),
