@@ -1,5 +1,6 @@
 import { digestOf } from '../../digest.js'
 import { remember } from '../../remember.js'
+import { DAY_MS } from '../../time.js'
 import type { ItemStore } from '../store.js'
 
 /** How often the sessions of a user have ended, which tells tokens that ended from those that were issued later. */
@@ -11,7 +12,7 @@ export interface Generation {
   hasEnded(token: IssuedToken): boolean
 }
 
-/** What tells when a token was issued. */
+/** The part of a token that tells when it was issued. */
 interface IssuedToken {
   readonly generation?: number | undefined
   /** The id of its login. */
@@ -34,7 +35,7 @@ export interface Generations {
 const RECENT_MS = 10_000
 
 /** Longer than any token lives. */
-const RETENTION_MS = 3_650 * 24 * 60 * 60_000
+export const BEYOND_TOKENS_MS = 3_650 * DAY_MS
 
 /** Of parallel ends, each tries again until it has its own number. */
 const MOST_TRIES = 50
@@ -72,7 +73,7 @@ export function generationsIn(
       return found
     },
     async rise(userId, exceptSid) {
-      const expiresAt = Date.now() + RETENTION_MS
+      const expiresAt = Date.now() + BEYOND_TOKENS_MS
       for (let tries = 1; tries <= MOST_TRIES; tries++) {
         const item = (await items.read(userId)).find(({ id }) => id === GENERATION)
         const count = parse(item?.value).count + 1

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type ItemStore, namespaced } from '../store.js'
 import { newToken } from './devices.js'
+import { BEYOND_TOKENS_MS } from './generations.js'
 
 /** The logins of clients without cookies, each under the hash of its reference, and the key that marks claims. */
 export interface TokenLogins {
@@ -28,9 +29,6 @@ export interface StoredTokenLogin {
 const ID = 'login'
 const KEY = 'key'
 
-/** Longer than any token lives. */
-const KEY_LIFE_MS = 3_650 * 24 * 60 * 60_000
-
 export function tokenLoginsIn(store: ItemStore, lifeMs: number): TokenLogins {
   // The names are part of the storage format.
   const logins = namespaced(store, 'token-login')
@@ -43,7 +41,7 @@ export function tokenLoginsIn(store: ItemStore, lifeMs: number): TokenLogins {
     if (found !== undefined) return found
     const value = newToken()
     // Of several processes that start at once, one adds the key.
-    if (await keys.add(KEY, { id: KEY, value, expiresAt: Date.now() + KEY_LIFE_MS })) return value
+    if (await keys.add(KEY, { id: KEY, value, expiresAt: Date.now() + BEYOND_TOKENS_MS })) return value
     return (await read()) ?? value
   }
 
