@@ -11,7 +11,7 @@ const ROUTE = /(?:\.\s*(?=\w+\(\s*['"`]\/)|@)(get|post|put|delete|all)\(\s*(?:['
 const SIGN_IN = /^(?!.*(?:regist|sign-?up|forgot|reset|(?:log|sign)-?o)).*(?:log-?in|sign-?in|session)/i
 const SIGNS_IN = /authenticate\(\s*['"`](?!session|jwt|mfa)|\.log[iI]n\(\s*\w/
 
-/** What the sources of an app say of the route that takes the password. All paths are as a browser sees them. */
+/** The route that takes the password, as the sources of an app declare it. All paths are as a browser sees them. */
 export type LoginFacts = ReturnType<typeof findLogin>
 
 /** Finds the route that takes the password, and the pages around it; `undefined` if no route looks like it. */

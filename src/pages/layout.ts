@@ -79,7 +79,7 @@ ${pageFooter(page, context)}
 /** A longer value than this is not shown in the largest letters, which would push the code field off a phone. */
 const MAX_LARGE_VALUE = 28
 
-/** What the user approves, before how they do it: the first line is the heading, the others stand whole below (R121, R123). */
+/** The act that the user approves, before how they do it: the first line is the heading, the others stand whole below (R121, R123). */
 function approvalPart(lines: readonly DetailLine[], { title }: Page, { words }: PageContext): Html {
   const [act, ...others] = lines
   const size = (act?.value.length ?? 0) > MAX_LARGE_VALUE ? ' mfa-act-long' : ''

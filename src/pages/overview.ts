@@ -28,7 +28,7 @@ ${view.devices === true && html`<section class="mfa-group"><h2>${words.devices.t
   }
 }
 
-/** What a user can set up. A passkey is the best of it, so it alone is the primary action. */
+/** The factors that a user can set up. A passkey is the best of them, so it alone is the primary action. */
 function factorActions(view: ViewOf<'overview'>, { frame, words }: PageContext): Html {
   const { overview } = words
   const hasApp = view.factors.some(({ method }) => method === 'app')

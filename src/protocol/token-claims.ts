@@ -1,4 +1,4 @@
-/** What a login or step-up has proven, as `tokens.issue` gets it. All of it goes into the access token, as it is. */
+/** The claims that a login or step-up has proven, as `tokens.issue` gets them. All go into the access token, as they are. */
 export interface TokenClaims {
   /** Your id of the user. */
   readonly sub: string
@@ -10,7 +10,7 @@ export interface TokenClaims {
   readonly auth_time: number
   /** The id of the login, which every token of it has. */
   readonly sid: string
-  /** What guards go by: the methods with their times and how often the user's sessions had ended, with a mark that it is ours. */
+  /** The part that guards go by: the methods with their times and how often the user's sessions had ended, with a mark that it is ours. */
   readonly mfa: object
 }
 

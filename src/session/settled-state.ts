@@ -134,7 +134,7 @@ async function decideAgain(
   }
   const shown = decision.verdict === 'enroll' ? undefined : recordOfShown(at, account, decision)
   const record = shown ?? (await recordFor(decision, at, asked))
-  // Whoever acts for the user at another product does so here.
+  // Who acts for the user at another product does so here.
   const acting = otherRecordsOf(req, record).find((other) => other.acting)?.acting
   return storedState(at, account, {
     ...record,

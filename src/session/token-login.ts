@@ -13,13 +13,13 @@ import { isPendingRecord } from './record-text.js'
  * `log-in.ts` call, so that nothing above them knows whether a request has a session or a reference.
  */
 
-/** What the smallest store of a host holds, in characters. */
+/** The length of an item that the smallest store of a host holds, in characters. */
 const MAX_LENGTH = 4_000
 
 /** Parallel requests of one client change a login one after the other. */
 const MOST_TRIES = 20
 
-/** What a login is about, besides what a session holds. */
+/** The facts of a login that no session holds. */
 const aboutSchema = z.object({
   userId: z.string(),
   /** How often the user's sessions had ended before it began. */
@@ -34,9 +34,13 @@ export type AboutLogin = Readonly<z.output<typeof aboutSchema>>
 
 const storedSchema = aboutSchema.extend({ mfa: z.unknown().optional(), returnTo: z.unknown().optional() })
 
+function contentOf({ text }: StoredTokenLogin) {
+  return storedSchema.parse(JSON.parse(text))
+}
+
 type Done = (error?: unknown) => void
 
-/** What takes the place of express-session's session. */
+/** Takes the place of express-session's session. */
 class LoginSession {
   readonly #login: TokenLogin
   readonly cookie = {}
@@ -75,7 +79,7 @@ export class TokenLogin {
   /** Whether the ends of the user's sessions were looked up for it. */
   isVouched = false
   about: AboutLogin
-  /** What the client sent. */
+  /** The reference that the client sent. */
   readonly sent: string | undefined
   private readonly logins: TokenLogins
   private reference: string
@@ -97,7 +101,7 @@ export class TokenLogin {
   static async find(logins: TokenLogins, reference: string): Promise<TokenLogin | undefined> {
     const stored = isReference(reference) ? await logins.read(digestOf(reference)) : undefined
     if (!stored) return undefined
-    const { mfa, returnTo, ...about } = storedSchema.parse(JSON.parse(stored.text))
+    const { mfa, returnTo, ...about } = contentOf(stored)
     const login = new TokenLogin(logins, { about, reference }, reference)
     login.session = new LoginSession(login, { mfa, returnTo })
     login.stored = stored
@@ -109,7 +113,7 @@ export class TokenLogin {
     return digestOf(this.reference)
   }
 
-  /** What the client sends from now on, where that differs from what it sent. */
+  /** The reference that the client sends from now on, where that differs from what it sent. */
   get news(): { readonly login: string; readonly expiresAt: string } | undefined {
     if (!this.stored || this.reference === this.sent) return undefined
     return { login: this.reference, expiresAt: new Date(this.stored.expiresAt).toISOString() }
@@ -121,7 +125,7 @@ export class TokenLogin {
       const read = async () => {
         if (id === this.id && !this.stored) return this.session && { ...this.session }
         const found = await this.logins.read(id)
-        return found && storedSchema.parse(JSON.parse(found.text))
+        return found && contentOf(found)
       }
       read().then((found) => done(null, found), done)
     },
@@ -160,7 +164,7 @@ export class TokenLogin {
   /** In the place of Passport's `req.logOut`. */
   readonly logOut: LogOut = (...rest) => {
     const done = rest.find((part) => typeof part === 'function') as Done | undefined
-    // It has ended, whoever ended it.
+    // It has ended, also if another request ended it.
     this.store.destroy(this.id, () => {
       this.store.generate()
       done?.()
@@ -174,7 +178,7 @@ export class TokenLogin {
     const find = () => this.logins.read(this.id)
     const found =
       (await find()) ?? (isWriting && !(await this.logins.add(this.id, stored)) ? await find() : undefined)
-    if (found) this.session = new LoginSession(this, storedSchema.parse(JSON.parse(found.text)))
+    if (found) this.session = new LoginSession(this, contentOf(found))
     if (found || isWriting) this.stored = found ?? stored
   }
 

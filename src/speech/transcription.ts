@@ -133,7 +133,7 @@ export interface TranscriptionJob {
   readonly transcript?: Transcribed
   /** Why a job `failed`: a `reason` of `TranscriptionRefusal`, or the code of another problem of the service, such as `engine_failed`. */
   readonly failure?: string
-  /** What the problem was exactly, if the service says so, such as the status of the host of the file. */
+  /** Describes the problem exactly, if the service does, such as by the status of the host of the file. */
   readonly failureDetail?: string
 }
 

@@ -22,7 +22,7 @@ export const TOKEN_LOGIN_MS = 10 * 60_000
 export const tokenPlacesIn = (store: StepStore) =>
   openPlacesIn(store, { name: 'token-login', most: 10, lifeMs: TOKEN_LOGIN_MS })
 
-/** What an account has open, of which there are so many at once. */
+/** The things that an account has open, of which there are so many at once. */
 function openPlacesIn(
   store: StepStore,
   { name, most, lifeMs }: { readonly name: string; readonly most: number; readonly lifeMs: number },

@@ -38,7 +38,7 @@ export interface SessionsValidAfter {
   lastEnd(userId: string): Promise<string | undefined>
   /** Whether something is void: its session ended, or by the last end, or by its time alone if only that is known. */
   isVoid(userId: string, began: Begun | number): Promise<boolean>
-  /** Voids one session, whoever stores it again (R149). Kept for the last 20 of a user. */
+  /** Voids one session, also if a request stores it again (R149). Kept for the last 20 of a user. */
   endSession(userId: string, sessionId: string): Promise<void>
   /**
    * Voids everything that began before, and returns the id of this end. `why` is absent if the same change ends it once more.

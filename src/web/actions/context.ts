@@ -146,7 +146,7 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly tokens: TokenDeps | undefined
 }
 
-/** What logins without a session work with. */
+/** The parts that logins without a session work with. */
 export interface TokenDeps {
   readonly settings: Settings
   readonly options: NonNullable<Settings['tokens']>

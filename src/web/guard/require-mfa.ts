@@ -143,7 +143,7 @@ function refuseActing({ req, deps }: EnteredRequest, res: Response): void {
   sendProblem(res, { code: 'acting' })
 }
 
-/** What a rule accepts of a user. */
+/** The factors of a user that a rule accepts. */
 interface Choice {
   readonly accepted: readonly Factor[]
   /** Those of them whose message can say what is approved. */

@@ -141,7 +141,7 @@ export const challengedAnswer = z.object({
     .describe('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.'),
 })
 
-/** What a client with tokens is told where a session would get a new id. */
+/** The members of an answer that a client with tokens needs where a session would get a new id. */
 const nextLogin = {
   login: z
     .string()

@@ -48,7 +48,7 @@ function textOf(entries: readonly Entry[]): string {
   return entries.map(({ id, token }) => `${id}.${token}`).join('~')
 }
 
-/** What a client without cookies keeps of its trusted device, and sends as `MFA-Device`; empty if this answer changes nothing. */
+/** The value that a client without cookies keeps of its trusted device, and sends as `MFA-Device`; empty if this answer changes nothing. */
 export function deviceIn({ deviceEntries }: BrowserExchange['shared']): { readonly device?: string } {
   return deviceEntries ? { device: textOf(deviceEntries) } : {}
 }

@@ -148,7 +148,7 @@ function confirmRefusal(context: RouteContext) {
   )
 }
 
-/** What this browser was shown in this session, so that a second press leaves the first QR code valid. */
+/** The enrollment that this session was shown, so that a second press leaves the first QR code valid. */
 async function shownAlready(context: RouteContext): Promise<Prepared | undefined> {
   const { req, deps, state } = context
   const { enrollment } = state.record

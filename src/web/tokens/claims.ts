@@ -32,7 +32,7 @@ const claimsSchema = z.object({
   }),
 })
 
-/** What a token says, checked. */
+/** The checked claims of a token. */
 export interface ReadClaims {
   readonly userId: string
   /** The id of its login. Absent in the token of an issuer that gives none. */
@@ -45,11 +45,11 @@ export interface ReadClaims {
   readonly login?: unknown
   /** Names exactly these claims. */
   readonly mark: string
-  /** What they amount to in a session with this id; with `login`, what the login does. */
+  /** The record that they amount to in a session with this id; with `login`, that of the login. */
   recordFor(sessionId: string, login?: unknown): MfaRecord
 }
 
-/** What claims are made of. */
+/** The parts that claims are made of. */
 interface Issued {
   readonly record: MfaRecord
   readonly sid: string
@@ -58,7 +58,7 @@ interface Issued {
   readonly login?: unknown
 }
 
-/** What is under way in a session, and nothing that its factors prove. */
+/** The steps under way in a session, and nothing that its factors prove. */
 const UNDER_WAY = activitySchema.keyof().options.filter((name) => name !== 'evidence' && name !== 'grace')
 
 /** The claims for a new token. */
@@ -81,7 +81,7 @@ export async function makeClaims(
   return { ...claims, mfa: { ...claims.mfa, mark: await logins.mark(canonicalJson(claims)) } }
 }
 
-/** What the payload of a verified token says; `undefined` without a user. */
+/** Reads the payload of a verified token; `undefined` without a user. */
 export async function readClaims(
   tokens: TokenDeps,
   payload: object,

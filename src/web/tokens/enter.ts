@@ -102,7 +102,7 @@ async function enterReference(
   return undefined
 }
 
-/** What a token is used for. */
+/** The use of a token. */
 interface TokenUse {
   /** Of the guard, or of our own routes: each has a step-up of its own. */
   readonly purpose: string
@@ -151,7 +151,7 @@ export async function resumedState(at: EnteredRequest, state: ActiveState): Prom
   return record ? { ...state, record, stage: record.stage } : state
 }
 
-/** What is under way beside a token: one login for each purpose, whose reference follows from the claims. */
+/** The login under way beside a token: one for each purpose, whose reference follows from the claims. */
 async function loginBeside(
   { logins }: TokenDeps,
   claims: ReadClaims,
@@ -167,7 +167,7 @@ async function loginBeside(
   })
 }
 
-/** What the option `tokens` is built into. */
+/** The parts that the option `tokens` is built into. */
 export function tokensOf({ tokens }: EnteredRequest['deps']): TokenDeps {
   if (tokens) return tokens
   throw new TypeError('The option tokens is missing.')

@@ -25,7 +25,7 @@ export async function refreshTokens(at: EnteredRequest, res: Response, next: Nex
   if (userIdOf(user, deps.settings) !== userId) return refuseToken(res, { code: 'other_user' })
   const generation = await tokens.generations.read(userId)
   if (generation.hasEnded(claims)) return refuseToken(res, { code: 'session_ended' })
-  // What is due is a login of its own, since the access token beside it may have expired.
+  // A due factor is a login of its own, since the access token beside it may have expired.
   const recordFor = (sessionId: string) => ({
     ...claims.recordFor(sessionId, proven),
     ...onlyGiven({ lastEnd: generation.lastEnd }),
