@@ -1,3 +1,4 @@
+import notp from 'notp'
 import { Secret, TOTP } from 'otpauth'
 import { findUser } from '../apps/users.mjs'
 import { browsersOf, LOGIN, newUserIds, requestFrom, sendFromAll, VERIFY_APP } from '../kit/browsers.mjs'
@@ -34,7 +35,8 @@ export async function run(bench) {
           step: ({ userId }) => ({
             method: 'POST',
             path: '/mfa/verify',
-            body: { code: codeNow(Secret.fromLatin1(findUser(userId).totpKey)) },
+            // By its own library, which omits the zeros of a code whose number before the remainder is below 100,000.
+            body: { code: notp.totp.gen(findUser(userId).totpKey) },
           }),
           answer: '"verified"',
         }),
