@@ -15,18 +15,20 @@ import { findUpgrade, type MfaUpgrade } from './web/guard/upgrade.js'
 import { PassportMfaStrategy } from './web/passport/strategy.js'
 import { buildAdmission } from './web/routers/admission.js'
 import { addAssets, buildWellKnownRouter } from './web/routers/assets.js'
-import { addBackupRoutes } from './web/routers/backup.js'
-import { addChallengeRoutes } from './web/routers/challenge.js'
+import { backupRoutes } from './web/routers/backup.js'
+import { challengeRoutes } from './web/routers/challenge.js'
 import type { RouteParts } from './web/routers/context.js'
-import { addDevicesRoutes } from './web/routers/devices.js'
-import { addEnrollAppRoutes } from './web/routers/enroll-app.js'
+import { devicesRoutes } from './web/routers/devices.js'
+import { enrollAppRoutes } from './web/routers/enroll-app.js'
 import { addInboxRoutes } from './web/routers/inbox.js'
-import { addKeysRoutes } from './web/routers/keys.js'
-import { addLanguageRoutes } from './web/routers/language.js'
+import { keysRoutes } from './web/routers/keys.js'
+import { languageRoutes } from './web/routers/language.js'
 import { type MountedRouter, mountedRouter } from './web/routers/mount.js'
-import { addNotMeRoutes } from './web/routers/not-me.js'
-import { addCancelRecoveryRoutes, addRecoverRoutes } from './web/routers/recover.js'
-import { addVerifyRoutes } from './web/routers/verify.js'
+import { notMeRoutes } from './web/routers/not-me.js'
+import { recoveryRoutes } from './web/routers/recover.js'
+import { addRoutes, type RouteHandlers } from './web/routers/route.js'
+import { verifyRoutes } from './web/routers/verify.js'
+import type { Part } from './web/routes.js'
 import { type TokenAccount, tokenAccountWith } from './web/tokens/account.js'
 import { type MfaTokens, tokenHandlers } from './web/tokens/handlers.js'
 
@@ -109,16 +111,16 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
   return {
     admission: () => buildAdmission(deps),
     session: () => sessionGate(deps),
-    router: () => routerWith(built, ...ALL_ROUTES),
-    challengeRouter: () => routerWith(built, addChallengeRoutes),
-    verifyRouter: () => routerWith(built, addVerifyRoutes),
-    enrollAppRouter: () => routerWith(built, addEnrollAppRoutes),
-    enrollKeyRouter: () => routerWith(built, addKeysRoutes),
-    backupRouter: () => routerWith(built, addBackupRoutes),
-    devicesRouter: () => routerWith(built, addDevicesRoutes),
-    notMeRouter: () => routerWith(built, addNotMeRoutes),
-    recoveryRouter: () => routerWith(built, addRecoverRoutes, addCancelRecoveryRoutes),
-    languageRouter: () => routerWith(built, addLanguageRoutes),
+    router: () => routerWith(built, ALL_PARTS),
+    challengeRouter: () => routerWith(built, ['challengeRouter']),
+    verifyRouter: () => routerWith(built, ['verifyRouter']),
+    enrollAppRouter: () => routerWith(built, ['enrollAppRouter']),
+    enrollKeyRouter: () => routerWith(built, ['enrollKeyRouter']),
+    backupRouter: () => routerWith(built, ['backupRouter']),
+    devicesRouter: () => routerWith(built, ['devicesRouter']),
+    notMeRouter: () => routerWith(built, ['notMeRouter']),
+    recoveryRouter: () => routerWith(built, ['recoveryRouter']),
+    languageRouter: () => routerWith(built, ['languageRouter']),
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
     requireMfa: () => requireMfa,
@@ -139,27 +141,33 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
   }
 }
 
-type Routes = (router: Router, deps: RouteDeps, parts: RouteParts) => void
-
-const ALL_ROUTES: readonly Routes[] = [
+/** The handlers of the routes that these options have, or `undefined` without their option. */
+const HANDLERS: {
+  readonly [Name in Part]: (deps: RouteDeps, parts: RouteParts) => RouteHandlers<Name> | undefined
+} = {
   // Express tries one route after the other, so what every sign-in requests comes first.
-  addVerifyRoutes,
-  addChallengeRoutes,
-  addEnrollAppRoutes,
-  addKeysRoutes,
-  addBackupRoutes,
-  addDevicesRoutes,
-  addNotMeRoutes,
-  addRecoverRoutes,
-  addCancelRecoveryRoutes,
-  addLanguageRoutes,
-  addInboxRoutes,
-]
+  verifyRouter: verifyRoutes,
+  challengeRouter: challengeRoutes,
+  enrollAppRouter: enrollAppRoutes,
+  enrollKeyRouter: keysRoutes,
+  backupRouter: backupRoutes,
+  devicesRouter: devicesRoutes,
+  notMeRouter: notMeRoutes,
+  recoveryRouter: recoveryRoutes,
+  languageRouter: languageRoutes,
+}
+
+const ALL_PARTS = Object.keys(HANDLERS) as readonly Part[]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
-function routerWith({ deps, ...parts }: Built, ...all: readonly Routes[]): MountedRouter {
+function routerWith({ deps, ...parts }: Built, names: readonly Part[]): MountedRouter {
   const routes = Router()
-  for (const addRoutes of all) addRoutes(routes, deps, parts)
+  const addPart = <Name extends Part>(name: Name) => {
+    const handlers: RouteHandlers<Name> | undefined = HANDLERS[name](deps, parts)
+    if (handlers) addRoutes(routes, deps, name, handlers)
+  }
+  for (const name of names) addPart(name)
+  if (names === ALL_PARTS) addInboxRoutes(routes, deps, parts)
   if (routes.stack.length > 0) addAssets(routes)
   return mountedRouter(deps, gateWith(deps), routes)
 }

@@ -102,10 +102,10 @@ describe('the files that one verification runs', () => {
     ran = await filesOfVerification()
   })
 
-  it('have at most 7,080 lines in the plugin, and at most 4,300 in the service', () => {
+  it('have at most 7,250 lines in the plugin, and at most 4,300 in the service', () => {
     const linesOf = (files: readonly string[]) =>
       files.reduce((sum, file) => sum + readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1, 0)
-    expect(linesOf(ran.plugin), ran.plugin.join('\n')).toBeLessThanOrEqual(7_080)
+    expect(linesOf(ran.plugin), ran.plugin.join('\n')).toBeLessThanOrEqual(7_250)
     expect(linesOf(ran.service), ran.service.join('\n')).toBeLessThanOrEqual(4_300)
     expect(Math.min(ran.plugin.length, ran.service.length)).toBeGreaterThan(8)
   })

@@ -18,6 +18,7 @@ type PlainCode =
   | 'session_ended'
   | 'malformed_code'
   | 'unknown_key'
+  | 'unknown_device'
   | 'code_expired'
   | 'no_challenge'
   | 'unknown_factor'
@@ -31,6 +32,7 @@ type PlainCode =
   | 'no_recovery'
   | 'bypass_code_required'
   | 'recovery_not_notified'
+  | 'not_found'
 
 /** The refusals after which it is worth asking again. */
 type WaitCode =

@@ -1,5 +1,10 @@
-import { afterAll, expect, vi } from 'vitest'
+import { afterAll, afterEach, expect, vi } from 'vitest'
 import { closeServers } from './open-servers.js'
+import { takeUnlisted, watchRoutes } from './witness.js'
+
+// A test fails if a route answers what its row does not list.
+watchRoutes()
+afterEach(() => expect(takeUnlisted()).toEqual([]))
 
 // A test file fails if it leaves a changed clock, environment or listener behind.
 

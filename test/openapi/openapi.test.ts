@@ -9,7 +9,8 @@ import * as bodies from '../../src/web/http/bodies.js'
 import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { challengeStrongest, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { openApi } from './document.js'
+import { openApi } from './from-table.js'
+import { withRoutes } from './routes-document.js'
 
 const wire = { ...answers, ...bodies }
 
@@ -59,6 +60,12 @@ describe('the OpenAPI document of the routes', () => {
       )
       expect([path, headers.allow]).toEqual([path, methods.join(', ')])
     }
+  })
+})
+
+describe('the page of the routes', () => {
+  it('has every route, as `npm run generate` writes it', async () => {
+    await expect(await withRoutes('docs/routes.md')).toMatchFileSnapshot('../../docs/routes.md')
   })
 })
 

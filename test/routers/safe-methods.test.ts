@@ -13,7 +13,7 @@ import { challengeStrongest, type HostSetup, jsonAgent, withCookie } from '../ki
 import { challenge, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { noticingHost, passBothFactors } from '../notices/kit.js'
-import { openApi } from '../openapi/document.js'
+import { openApi } from '../openapi/from-table.js'
 import { type Agent, stateAfterLogin, trustCookieOf } from '../trust/kit.js'
 
 /*

@@ -81,6 +81,9 @@ export const keyOptionsBody = z
     error: 'can be given for the method passkey only',
   })
 
+/** The size of the largest body with a new key, in bytes: its attestation may hold a chain of certificates. */
+export const MAX_KEY_BODY_BYTES = 32 * 1024
+
 export const addKeyBody = z.object({
   method: keyMethodField.describe('The method of the options.'),
   response: registrationField.describe('The new credential, as its `toJSON` writes it. In a form, its JSON.'),

@@ -1,12 +1,10 @@
 import express, { type Request, type Response } from 'express'
 import type * as z from 'zod'
+import { MAX_KEY_BODY_BYTES } from './bodies.js'
 import type { Problem } from './problem.js'
 
 /** The size of the largest accepted body, in bytes (R82). */
 const MAX_BODY_BYTES = 4 * 1024
-
-/** The same for a new key, whose attestation may hold a chain of certificates. */
-export const MAX_KEY_BODY_BYTES = 32 * 1024
 
 const parsersFor = (limit: number) => ({
   json: express.json({ limit, type: ['application/json', 'application/*+json'] }),

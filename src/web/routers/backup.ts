@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Router } from 'express'
 import * as z from 'zod'
 import {
   type BackupCreated,
@@ -20,25 +19,58 @@ import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { changeFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
-import type { backupCreatedAnswer, backupSavedAnswer, backupSentAnswer } from '../http/answers.js'
 import { browserSeal } from '../http/browser-seal.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
-import { addRemoval } from './remove-factor.js'
+import { action, answered, pageOnly } from './outcome.js'
+import { backupCodesRemoval, showRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
-import { action, addRoute } from './route.js'
+import type { RouteHandlers } from './route.js'
 
-/** `GET /backup` shows who receives backup codes, `POST /backup` sends them; below: the codes, `remove`. */
-export function addBackupRoutes(router: Router, deps: RouteDeps): void {
-  serviceVerb(deps.service, 'sendBackupCodes')
-  addRoute(router, deps, '/backup', {
-    get: showStart,
-    post: action({ body: z.object({}), run: send, respond: respondSent }),
-  })
-  addBackupCodes(router, deps)
-  addRemoval(router, deps, 'backup')
+/** Sends backup codes, or shows new ones once; below, their removal. */
+export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRouter'> {
+  serviceVerb(service, 'sendBackupCodes')
+  return {
+    backupPage: showStart,
+    backup: action('backup', {
+      run: send,
+      store: storeSent,
+      json: (_context, { to, strength, count }) => ({
+        status: 'sent',
+        to,
+        strength,
+        ...onlyGiven({ count }),
+      }),
+      page: ({ deps }) => `${deps.settings.urls.path}/backup?sent`,
+      // The page with the request offers to repeat it.
+      refuse: toStart,
+    }),
+    backupCodesPage: pageOnly(showCodes),
+    createBackupCodes: action('createBackupCodes', {
+      run: create,
+      store: storeCreated,
+      json: (_context, { codes, strength }) => ({
+        status: 'created',
+        codes,
+        count: codes.length,
+        strength,
+      }),
+      page: ({ deps }) => `${deps.settings.urls.path}/backup/codes`,
+      refuse: toStart,
+    }),
+    removeBackupCodesPage: (context) => showRemoval(context, 'backup'),
+    removeBackupCodes: backupCodesRemoval,
+    backupCodesSaved: answered('backupCodesSaved', {
+      run: confirmSaved,
+      json: (_context, next) => ({ status: 'saved', next }),
+      page: (_context, next) => next,
+    }),
+  }
 }
+
+const toStart = (context: RouteContext, refusal: Refusal) =>
+  sendRefusal(context, refusal, { page: '/backup' })
 
 async function showStart(context: RouteContext): Promise<void> {
   const { req, state, user, html } = context
@@ -75,22 +107,13 @@ async function send(context: RouteContext): Promise<BackupSent | Refused> {
   return outcome
 }
 
-async function respondSent(context: RouteContext, outcome: BackupSent | Refused): Promise<void> {
-  const { req, res, deps, state, html } = context
-  if (outcome.outcome !== 'sent') {
-    // The page with the request offers to repeat it.
-    return sendRefusal(context, outcome.refusal, { page: '/backup' })
-  }
-  const { to, count, strength } = outcome
-  const counted = count !== undefined && { count }
+async function storeSent({ req, state }: RouteContext, { count }: BackupSent): Promise<void> {
   const { backupCodes: before, refused: _answered, ...rest } = state.record
   await storeRecord(req, {
     ...rest,
-    codesSent: { ...counted, ...(before?.next && { next: before.next }) },
+    codesSent: onlyGiven({ count, next: before?.next }),
     ...(count !== undefined && { backupCodes: { left: count } }),
   })
-  if (html) return res.redirect(303, `${deps.settings.urls.path}/backup?sent`)
-  res.json({ status: 'sent', to, strength, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
@@ -102,15 +125,6 @@ const codesSeal = browserSeal('mfa_backup_codes')
 
 /** The redirect to the page with the codes follows at once. */
 const WAITS_MS = 60_000
-
-/** `POST /backup/codes` creates codes, `GET` shows them once, and `POST /backup/saved` confirms that. */
-function addBackupCodes(router: Router, deps: RouteDeps): void {
-  addRoute(router, deps, '/backup/codes', {
-    get: showCodes,
-    post: action({ body: z.object({}), run: create, respond: respondCreated }),
-  })
-  addRoute(router, deps, '/backup/saved', { post: confirmSaved })
-}
 
 async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
@@ -129,23 +143,11 @@ async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   return outcome
 }
 
-async function respondCreated(context: RouteContext, outcome: BackupCreated | Refused): Promise<void> {
+async function storeCreated(context: RouteContext, { codes }: BackupCreated): Promise<void> {
   const { req, res, deps, state, html } = context
-  if (outcome.outcome !== 'created') return sendRefusal(context, outcome.refusal, { page: '/backup' })
-  const { codes, strength } = outcome
   const { backupCodes: before, refused: _answered, codesShown, ...rest } = state.record
   const record = { ...rest, backupCodes: { left: codes.length } }
-  if (!html) {
-    await storeRecord(req, record)
-    const answer: z.output<typeof backupCreatedAnswer> = {
-      status: 'created',
-      codes: [...codes],
-      count: codes.length,
-      strength,
-    }
-    return void res.json(answer)
-  }
-  const { path } = deps.settings.urls
+  if (!html) return storeRecord(req, record)
   const id = randomUUID()
   const sealed = codesSeal.seal({ req, res }, JSON.stringify(codes), {
     id,
@@ -154,14 +156,12 @@ async function respondCreated(context: RouteContext, outcome: BackupCreated | Re
   })
   const next = before?.next ?? codesShown?.next
   await storeRecord(req, { ...record, codesShown: { id, at: Date.now(), sealed, ...(next && { next }) } })
-  res.redirect(303, `${path}/backup/codes`)
 }
 
 function showCodes(context: RouteContext): void {
-  const { req, res, deps, state, html } = context
+  const { req, res, deps, state } = context
   const { codesShown } = state.record
   const { settings } = deps
-  if (!html) return sendProblem(res, { code: 'not_found' })
   if (!codesShown) return res.redirect(303, `${settings.urls.path}/backup`)
   const isWaiting = Date.now() - codesShown.at < WAITS_MS
   const codes = isWaiting
@@ -176,11 +176,9 @@ function showCodes(context: RouteContext): void {
   showPage(context, { page: 'backup-codes', codes: z.array(z.string()).parse(JSON.parse(codes)) })
 }
 
-async function confirmSaved({ req, res, deps, state, html }: RouteContext): Promise<void> {
+async function confirmSaved({ req, res, deps, state }: RouteContext): Promise<string> {
   const { codesShown, ...record } = state.record
   if (codesShown) await storeRecord(req, record)
-  const next = codesShown?.next ?? deps.settings.urls.path
   codesSeal.forget(res, deps.settings)
-  if (html) return res.redirect(303, next)
-  res.json({ status: 'saved', next } satisfies z.output<typeof backupSavedAnswer>)
+  return codesShown?.next ?? deps.settings.urls.path
 }

@@ -1,5 +1,4 @@
-import type { Response, Router } from 'express'
-import type * as z from 'zod'
+import type { Response } from 'express'
 import { ServiceError } from '../../errors.js'
 import { type Challenged, startChallenge } from '../../flows/challenge.js'
 import { type Refused, refuse } from '../../flows/deps.js'
@@ -17,16 +16,15 @@ import { storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { iso } from '../../time.js'
 import { refuseApproval } from '../actions/approval.js'
-import type { EnteredRequest, RouteDeps } from '../actions/context.js'
+import type { EnteredRequest } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
 import { actingWith } from '../guard/acting.js'
-import type { canceledAnswer, challengedAnswer, MfaState } from '../http/answers.js'
-import { cancelBody, challengeBody } from '../http/bodies.js'
-import { readBody } from '../http/body.js'
+import type { MfaState } from '../http/answers.js'
 import { factorView, listFactors } from '../http/listed-factors.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
+import type { AnswerOf, BodyOf } from '../routes.js'
 import {
   factorViews,
   followedChallenge,
@@ -35,6 +33,7 @@ import {
   type RouteContext,
 } from './context.js'
 import { keyAccount, keyView, offersKeys, warnAboutKeys } from './key-page.js'
+import { admitted, answered, type Responses, refuseUnlessGone, respond, withFields } from './outcome.js'
 import { offeredRemovals } from './remove-factor.js'
 import {
   askedAnswer,
@@ -50,23 +49,31 @@ import {
   showPage,
   showSignedIn,
   showWithheld,
-  stop,
 } from './respond.js'
-import { action, addRoute } from './route.js'
+import type { RouteHandlers } from './route.js'
 
-/** `GET /` shows status and factors, `POST /challenge` starts a challenge, `POST /cancel` ends the login. */
-export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
-  addRoute(router, deps, '/', {
-    get: (context) => (context.html ? showStart(context) : respondState(context)),
-    signedOut: (res) => {
-      res.json({ status: 'none', factors: [] } satisfies MfaState)
+/** Shows status and factors, starts a challenge, and ends the login. */
+export function challengeRoutes(): RouteHandlers<'challengeRouter'> {
+  const start = withFields('challenge', challenge)
+  return {
+    state: {
+      handle: (context) => (context.html ? showStart(context) : respondState(context)),
+      signedOut: (res) => {
+        res.json({ status: 'none', factors: [] } satisfies MfaState)
+      },
     },
-  })
-  const start = action({ body: challengeBody, run: challenge, respond: respondChallenged })
-  addRoute(router, deps, '/challenge', {
-    post: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : start(context)),
-  })
-  addRoute(router, deps, '/cancel', { post: cancel, acting: stopActing })
+    challenge: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : start(context)),
+    cancel: {
+      handle: answered('cancel', {
+        run: cancel,
+        json: (_context, next) => ({ status: 'canceled', next }),
+        page: (_context, next) => next,
+        // Only a pending login can be canceled; a signed-in user signs out with the host.
+        refuse: refuseUnlessGone('not_found', homeOf),
+      }),
+      acting: stopActing,
+    },
+  }
 }
 
 async function showStart(context: RouteContext): Promise<void> {
@@ -229,12 +236,17 @@ function lastUsed(at: number | undefined) {
   return at === undefined ? {} : { lastUsedAt: iso(at) }
 }
 
-type ChallengeFields = z.output<typeof challengeBody>
+async function challenge(context: RouteContext, fields: BodyOf<'challenge'>): Promise<void> {
+  const outcome = await admitted(context, () => begin(context, fields))
+  if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
+  if (outcome.outcome === 'challenged') await storeChallenge(context, outcome)
+  await respond('challenge', context, outcome, CHALLENGED, fields)
+}
 
-async function challenge(
+async function begin(
   context: RouteContext,
-  { factor, approval }: ChallengeFields,
-): Promise<Outcome | Refused | Undelivered> {
+  { factor, approval }: BodyOf<'challenge'>,
+): Promise<Started | Refused | Undelivered> {
   const { deps, state, user, step, html } = context
   const refusal = refusalAtStep(step)
   if (refusal) return refuse(refusal)
@@ -250,62 +262,53 @@ async function challenge(
 }
 
 /** A challenge, with what the browser needs to use a key. */
-type Outcome = Challenged & { readonly assertion?: PreparedAssertion }
+type Started = Challenged & { readonly assertion?: PreparedAssertion }
 
-async function respondChallenged(
-  context: RouteContext,
-  outcome: Outcome | Refused | Undelivered,
-  fields: ChallengeFields,
-): Promise<void> {
-  const { req, res, deps, state, user, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields)
-  if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
-  const { challenge, again, assertion } = outcome
+async function storeChallenge(context: RouteContext, { challenge, assertion }: Started): Promise<void> {
+  const { refused: _answered, ...record } = context.state.record
   if (assertion) warnAboutKeys(context, assertion.options.rpId)
-  const { refused: _answered, ...record } = state.record
-  await storeRecord(req, { ...record, challenge })
-  if (html) return res.redirect(303, `${deps.settings.urls.path}/verify${again ? '?again' : ''}`)
-  const factor = user.factors.find(({ id }) => id === challenge.factorId)
-  const answer: z.output<typeof challengedAnswer> = {
-    status: 'challenged',
-    factor: challenge.factorId,
-    ...(factor && { to: maskForOwner(factor.contact) }),
-    delivery: challenge.delivery,
-    expiresAt: iso(Math.min(challenge.expiresAt, assertion?.expiresAt ?? challenge.expiresAt)),
-    ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
-    ...(assertion && { publicKey: assertion.options }),
-  }
-  res.json(answer)
+  await storeRecord(context.req, { ...record, challenge })
 }
 
-async function cancel(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, html } = context
-  const { signInPath, homePath } = deps.settings.login
-  const body = await readBody(req, res, cancelBody)
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const { approval } = body.fields
+const CHALLENGED: Responses<'challenge', Started> = {
+  json({ user }, { challenge, assertion }) {
+    const { factorId, delivery, expiresAt, resendAt } = challenge
+    const factor = user.factors.find(({ id }) => id === factorId)
+    return {
+      status: 'challenged',
+      factor: factorId,
+      ...(factor && { to: maskForOwner(factor.contact) }),
+      delivery,
+      expiresAt: iso(Math.min(expiresAt, assertion?.expiresAt ?? expiresAt)),
+      ...(resendAt !== undefined && { resendAt: iso(resendAt) }),
+      ...(assertion && { publicKey: assertion.options }),
+    }
+  },
+  page: ({ deps }, { again }) => `${deps.settings.urls.path}/verify${again ? '?again' : ''}`,
+  refuse: sendRefusal,
+}
+
+function homeOf({ deps }: RouteContext): string {
+  return deps.settings.login.homePath
+}
+
+/** Ends what is under way, and returns where the user continues. */
+async function cancel(context: RouteContext, { approval }: BodyOf<'cancel'>): Promise<string | Refused> {
+  const { req, deps, state } = context
   if (approval !== undefined || openApproval(state.record)) {
-    const refused = await refuseApproval(context, approval)
-    if (refused) return sendRefusal(context, refused.refusal)
-    return respondCanceled(context, homePath)
+    return (await refuseApproval(context, approval)) ?? homeOf(context)
   }
-  // Only a pending login can be canceled; a signed-in user signs out with the host.
-  if (state.stage !== 'pending')
-    return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
+  if (state.stage !== 'pending') return refuse({ code: 'not_found' })
   await endPendingLogin(req, state.record)
   deps.emit(givenUp('canceled', state.record))
-  respondCanceled(context, signInPath)
-}
-
-function respondCanceled({ res, html }: Pick<RouteContext, 'res' | 'html'>, next: string): void {
-  if (html) return res.redirect(303, next)
-  res.json({ status: 'canceled', next } satisfies z.output<typeof canceledAnswer>)
+  return deps.settings.login.signInPath
 }
 
 async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise<void> {
   const { homePath } = deps.settings.login
   await actingWith(deps).stopActing(req)
-  respondCanceled({ res, html: wantsHtml(req) }, homePath)
+  if (wantsHtml(req)) return res.redirect(303, homePath)
+  res.json({ status: 'canceled', next: homePath } satisfies AnswerOf<'cancel'>)
 }
 
 /** The service failed to deliver a code, and the user may use another factor. */

@@ -1,5 +1,3 @@
-import type { Router } from 'express'
-import * as z from 'zod'
 import { HostError } from '../../errors.js'
 import { type Refused, refuse, serviceVerb } from '../../flows/deps.js'
 import {
@@ -32,10 +30,8 @@ import {
 } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
-import type { enrolledAnswer, preparedAnswer } from '../http/answers.js'
-import { confirmBody } from '../http/bodies.js'
-import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
+import type { BodyOf } from '../routes.js'
 import { isExhausted, isReplaced, type RouteContext } from './context.js'
 import {
   changeApproved,
@@ -44,29 +40,34 @@ import {
   factorChangeRefusal,
 } from './factor-change.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
-import { addRemoval } from './remove-factor.js'
-import {
-  hasBackup,
-  keptRefusal,
-  requiredMessage,
-  sendAnswer,
-  sendRefusal,
-  showLock,
-  showPage,
-  stop,
-} from './respond.js'
-import { action, addRoute } from './route.js'
+import { action, answered } from './outcome.js'
+import { appRemoval, showRemoval } from './remove-factor.js'
+import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage } from './respond.js'
+import type { RouteHandlers } from './route.js'
 
-/** `POST /enroll-app` prepares an app, `/enroll-app/confirm` shows the QR code and checks the first code. */
-export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
-  if (deps.settings.apps) serviceVerb(deps.service, 'enrollApp')
-  addRoute(router, deps, '/enroll-app', {
-    get: showStart,
-    post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
-  })
-  addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
-  addRoute(router, deps, '/enroll-app/done', { get: showDone })
-  addRemoval(router, deps, 'app')
+/** Prepares an app, shows its QR code, and checks its first code; below, its removal. */
+export function enrollAppRoutes({ settings, service }: RouteDeps): RouteHandlers<'enrollAppRouter'> {
+  if (settings.apps) serviceVerb(service, 'enrollApp')
+  return {
+    enrollAppPage: showStart,
+    enrollApp: action('enrollApp', {
+      run: prepare,
+      store: storePrepared,
+      json: (_context, prepared) => shownOf(prepared),
+      page: ({ deps }) => `${deps.settings.urls.path}/enroll-app/confirm`,
+      refuse: (context, refusal) => sendRefusal(context, refusal, { page: '/enroll-app' }),
+    }),
+    confirmAppPage: showConfirm,
+    confirmApp: answered('confirmApp', {
+      run: confirm,
+      json: () => ({ status: 'enrolled' }),
+      page: ({ deps }) => `${deps.settings.urls.path}/enroll-app/done`,
+      refuse: (context, refusal) => sendRefusal(context, refusal, { page: '/enroll-app/confirm' }),
+    }),
+    removeAppPage: (context) => showRemoval(context, 'app'),
+    removeApp: appRemoval,
+    appEnrolledPage: showDone,
+  }
 }
 
 async function showStart(context: RouteContext): Promise<void> {
@@ -163,36 +164,32 @@ async function shownAlready(context: RouteContext): Promise<Prepared | undefined
   return { outcome: 'prepared', enrollment, qr: image.src, ...shown }
 }
 
-async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
-  const { req, res, deps, state, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/enroll-app' })
-  const { enrollment, qr, uri, secret } = outcome
-  const { settings } = deps
-  const { refused: _answered, ...record } = state.record
-  const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
-  const seal = { id: enrollment.id, settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
-  // A client without cookies would have no key for it.
-  const sealed = tokenLoginOf(req) ? undefined : sealEnrollment({ req, res }, shown, seal)
-  await storeRecord(req, { ...record, enrollment: { ...enrollment, ...(sealed && { sealed }) } })
-  if (!html) return void res.json(shown satisfies z.output<typeof preparedAnswer>)
-  res.redirect(303, `${settings.urls.path}/enroll-app/confirm`)
+/** What the user sees of a prepared app, once. */
+function shownOf({ qr, uri, secret }: Prepared) {
+  return { qr, ...(uri && { uri }), ...(secret && { secret }) }
 }
 
-async function confirm(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
-  const body = await readBody(req, res, confirmBody)
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+async function storePrepared({ req, res, deps, state }: RouteContext, prepared: Prepared): Promise<void> {
+  const { enrollment } = prepared
+  const { refused: _answered, ...record } = state.record
+  const seal = { id: enrollment.id, settings: deps.settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
+  // A client without cookies would have no key for it.
+  const sealed = tokenLoginOf(req) ? undefined : sealEnrollment({ req, res }, shownOf(prepared), seal)
+  await storeRecord(req, { ...record, enrollment: { ...enrollment, ...(sealed && { sealed }) } })
+}
+
+async function confirm(context: RouteContext, { code }: BodyOf<'confirmApp'>) {
+  const { res, deps, state, user } = context
   const { enrollment } = state.record
   // Checked again, since the account may have got a stronger factor after this enrollment began.
   const refusal = await confirmRefusal(context)
-  if (refusal) return sendRefusal(context, refusal)
+  if (refusal) return refuse(refusal)
   // Before its turn, so that it does not take that of the session with the newer QR code.
-  if (enrollment && (await isReplaced(context, enrollment.id)))
-    return sendRefusal(context, { code: 'enrollment_replaced' }, { page: '/enroll-app/confirm' })
+  if (enrollment && (await isReplaced(context, enrollment.id))) return refuse({ code: 'enrollment_replaced' })
   const contact = appContact(context)
   const outcome = await confirmFactor(context, () =>
     completeVerification(context, {
-      check: () => confirmApp(deps, user, state.record, contact, body.fields.code),
+      check: () => confirmApp(deps, user, state.record, contact, code),
       approval: enrollment?.id ?? '',
       // The app is valid from now on, even if no session follows.
       onApproved: () => appWasEnrolled(context, contact),
@@ -200,14 +197,8 @@ async function confirm(context: RouteContext): Promise<void> {
       endsAs: () => 'log-in',
     }),
   )
-  if (outcome.outcome === 'refused') {
-    return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
-  }
-  const { settings } = deps
-  forgetEnrollment(res, settings)
-  const enrolled = { status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>
-  if (!html) return sendAnswer(context, enrolled)
-  res.redirect(303, `${settings.urls.path}/enroll-app/done`)
+  if (outcome.outcome !== 'refused') forgetEnrollment(res, deps.settings)
+  return outcome
 }
 
 async function showDone(context: RouteContext): Promise<void> {

@@ -1,11 +1,10 @@
-import type * as z from 'zod'
 import { type KeyAccount, removeEndedFactor, removeEndedKeys } from '../../flows/keys.js'
 import type { KeyView } from '../../pages/view.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { iso } from '../../time.js'
 import { appContact, isEnoughFactor } from '../actions/enrollment.js'
-import type { keysAnswer } from '../http/answers.js'
+import type { AnswerOf } from '../routes.js'
 import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */
@@ -56,7 +55,7 @@ export function keyView({ id, method, name, backupEligible, createdAt, lastUsedA
 }
 
 /** A key as JSON responses list it. */
-export function listedKey(key: Key): z.output<typeof keysAnswer>['keys'][number] {
+export function listedKey(key: Key): AnswerOf<'keys'>['keys'][number] {
   const { createdAt, lastUsedAt, ...view } = keyView(key)
   return {
     ...view,

@@ -1,5 +1,3 @@
-import type { Router } from 'express'
-import type * as z from 'zod'
 import { sessionEnded } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import {
@@ -21,17 +19,14 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
-import { requireCurrent, storeIfCurrent, storeRecord } from '../../session/store.js'
+import { storeIfCurrent, storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
-import type { keyAddedAnswer, keyOptionsAnswer, keyRenamedAnswer, keysAnswer } from '../http/answers.js'
-import { addKeyBody, keyOptionsBody, renameKeyBody } from '../http/bodies.js'
-import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
-import { sendProblem } from '../http/problem.js'
+import { type BodyOf, ROUTES } from '../routes.js'
 import type { RouteContext } from './context.js'
 import {
   changeApproved,
@@ -48,64 +43,91 @@ import {
   revokesDevices,
   warnAboutKeys,
 } from './key-page.js'
-import { addKeyRemoval } from './remove-factor.js'
-import { keptRefusal, requiredMessage, sendAnswer, sendRefusal, showPage, stop } from './respond.js'
-import { action, addRoute } from './route.js'
+import { action, answered, pageOnly } from './outcome.js'
+import { keyRemoval, showKeyRemoval } from './remove-factor.js'
+import { keptRefusal, requiredMessage, sendRefusal, showPage } from './respond.js'
+import type { RouteHandlers } from './route.js'
 
-const PAGE = '/keys'
+const PAGE = ROUTES.keys.path
+
+const toPage = (context: RouteContext, refusal: Refusal) => sendRefusal(context, refusal, { page: PAGE })
+const addressOf = ({ deps }: RouteContext, query: string) => `${deps.settings.urls.path}${PAGE}?${query}`
 
 /** How long ago a registration may have begun, so that the time in which the user creates the key does not count. */
 const REGISTRATION_MS = 5 * 60_000
 
-/** `/keys` lists the keys and adds one that `/keys/options` prepared; below: `rename`, `remove`, `offer`. */
-export function addKeysRoutes(router: Router, deps: RouteDeps): void {
-  if (!deps.keys.areOffered) return
-  addRoute(router, deps, PAGE, { get: showKeys, post: add })
-  addRoute(router, deps, '/keys/options', {
-    post: action({ body: keyOptionsBody, run: prepare, respond: respondPrepared }),
-  })
-  addRoute(router, deps, '/keys/rename', {
-    post: action({ body: renameKeyBody, run: rename, respond: respondRenamed }),
-  })
-  addKeyRemoval(router, deps)
-  addRoute(router, deps, '/keys/offer', { get: showOffer })
-  addRoute(router, deps, '/keys/offer/decline', { post: decline })
+/** Lists keys, and adds, renames and removes them. No routes without keys. */
+export function keysRoutes({ keys }: RouteDeps): RouteHandlers<'enrollKeyRouter'> | undefined {
+  if (!keys.areOffered) return undefined
+  return {
+    keys: action('keys', {
+      run: list,
+      json: (_context, { keys, relyingPartyId, userHandle }) => ({
+        keys: keys.map(listedKey),
+        relyingPartyId,
+        ...(userHandle !== undefined && { userHandle }),
+      }),
+      page: keysPage,
+      refuse: (context, refusal) => sendRefusal(context, refusal, { page: '' }),
+    }),
+    addKey: answered('addKey', {
+      run: add,
+      json: (_context, { key }) => ({ status: 'added', key: listedKey(key) }),
+      page: (context, { isUnprompted }) => addressOf(context, isUnprompted ? 'saved' : 'added'),
+      refuse: toPage,
+    }),
+    keyOptions: action('keyOptions', {
+      run: prepare,
+      store: storePrepared,
+      json: (_context, { options }) => ({ publicKey: options }),
+      // Only the script of the page can go on.
+      page: ({ deps }) => `${deps.settings.urls.path}${PAGE}`,
+      refuse: toPage,
+    }),
+    renameKey: action('renameKey', {
+      run: rename,
+      json: () => ({ status: 'renamed' }),
+      page: (context) => addressOf(context, 'renamed'),
+      refuse: toPage,
+    }),
+    removeKeyPage: showKeyRemoval,
+    removeKey: keyRemoval,
+    keyOfferPage: pageOnly(showOffer),
+    declineKeyOffer: pageOnly(decline),
+  }
 }
 
 /** Lists the keys. A pending login that must set up a factor sees the page, without the keys that the account has (R135). */
-async function showKeys(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, requirement, step, html } = context
+async function list(context: RouteContext): Promise<ListedKeys | Refused> {
+  const { deps, user, requirement, step, html } = context
   if (step !== 'none' && step !== 'enrollment') {
-    return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
+    return refuse(refusalWithoutFactor(user) ?? { code: 'mfa_required' })
   }
   if (requirement.open && (!html || !isEnoughFactor(context, PAGE))) {
-    return sendRefusal(context, { code: 'enrollment_required' })
+    return refuse({ code: 'enrollment_required' })
   }
-  const account = keyAccount(context)
-  const listed = await deps.admission.admit(() => listKeys(deps, account))
-  await requireCurrent(req, state.record)
-  if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
-  const keys = requirement.open ? [] : listed.keys
-  if (!html) return void res.json(answerOf({ ...listed, keys }))
-  warnAboutKeys(context, listed.relyingPartyId)
-  const { contact } = account
+  const listed = await listKeys(deps, keyAccount(context))
+  return listed.outcome === 'listed' && requirement.open ? { ...listed, keys: [] } : listed
+}
+
+function keysPage(context: RouteContext, { keys, relyingPartyId, userHandle }: ListedKeys) {
+  const { req, deps, state, user, step } = context
+  warnAboutKeys(context, relyingPartyId)
+  const { contact } = keyAccount(context)
   const isAdded = req.query.added !== undefined || req.query.saved !== undefined
   const next = isAdded ? state.record.enrolled?.next : undefined
-  showPage(
-    context,
-    {
-      page: 'keys',
-      keys: keys.map(keyView),
-      methods: KEY_METHODS,
-      relyingPartyId: listed.relyingPartyId,
-      ...(listed.userHandle !== undefined && { userHandle: listed.userHandle }),
-      userName: isAccountAddress(contact) ? deps.settings.appName : formatUser(contact),
-      ...(next !== undefined && { next }),
-      ...(step === 'enrollment' && user.minStrength && { strongerRequired: true }),
-      revokesDevices: revokesDevices(context),
-    },
-    changeMessage(context) ?? requiredMessage(context) ?? keptRefusal(context),
-  )
+  const view = {
+    page: 'keys',
+    keys: keys.map(keyView),
+    methods: KEY_METHODS,
+    relyingPartyId,
+    ...(userHandle !== undefined && { userHandle }),
+    userName: isAccountAddress(contact) ? deps.settings.appName : formatUser(contact),
+    ...(next !== undefined && { next }),
+    ...(step === 'enrollment' && user.minStrength && { strongerRequired: true }),
+    revokesDevices: revokesDevices(context),
+  } as const
+  return { view, message: changeMessage(context) ?? requiredMessage(context) ?? keptRefusal(context) }
 }
 
 /** What the form before this page changed. */
@@ -116,14 +138,7 @@ function changeMessage({ req }: RouteContext): PageMessage | undefined {
   return undefined
 }
 
-function answerOf({ keys, relyingPartyId, userHandle }: ListedKeys): z.output<typeof keysAnswer> {
-  return { keys: keys.map(listedKey), relyingPartyId, ...(userHandle !== undefined && { userHandle }) }
-}
-
-async function prepare(
-  context: RouteContext,
-  fields: z.output<typeof keyOptionsBody>,
-): Promise<PreparedKey | Refused> {
+async function prepare(context: RouteContext, fields: BodyOf<'keyOptions'>): Promise<PreparedKey | Refused> {
   const { method: change, mediation } = fields
   const isOffered = change === 'passkey' && conditionalKeyRefusal(context) === undefined
   const refusal = mediation
@@ -159,32 +174,32 @@ function attemptRefusal(context: RouteContext): Refusal | undefined {
   return wasTried ? { code: 'enrollment_not_allowed' } : conditionalKeyRefusal(context)
 }
 
-async function respondPrepared(context: RouteContext, outcome: PreparedKey | Refused): Promise<void> {
-  const { req, res, deps, state, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
-  // Only the script of the page can go on.
-  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}`)
-  const { rp } = outcome.options
+async function storePrepared(context: RouteContext, { options, registration }: PreparedKey): Promise<void> {
+  const { req, state, html } = context
+  if (html) return
+  const { rp } = options
   warnAboutKeys(context, typeof rp === 'object' && rp !== null ? Reflect.get(rp, 'id') : undefined)
-  const { registration } = outcome
   const { keyOffer, ...record } = state.record
   const offered = keyOffer && {
     keyOffer: registration.mediation ? { ...keyOffer, tried: true as const } : keyOffer,
   }
   await storeRecord(req, { ...record, ...offered, keyRegistration: registration })
-  res.json({ publicKey: outcome.options } satisfies z.output<typeof keyOptionsAnswer>)
 }
 
-async function add(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, html } = context
-  const body = await readBody(req, res, addKeyBody, MAX_KEY_BODY_BYTES)
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+/** A key that was added; `isUnprompted` if the browser created it by itself. */
+interface AddedKey {
+  readonly key: Key
+  readonly isUnprompted: boolean
+}
+
+async function add(context: RouteContext, fields: BodyOf<'addKey'>): Promise<AddedKey | Refused> {
+  const { deps, state } = context
   const { keyRegistration } = state.record
   const begunMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
   const sinceMs = Math.min(Math.max(0, begunMs), REGISTRATION_MS)
   const account = keyAccount(context)
   const { offered, approvedBy } = keyRegistration ?? {}
-  const registerNew = () => registerKey(deps, account, keyRegistration, body.fields)
+  const registerNew = () => registerKey(deps, account, keyRegistration, fields)
   const register = offered ? () => registerOffered(context, registerNew) : registerNew
   if (keyRegistration?.mediation) return addUnprompted(context, sinceMs, register)
   // Checked again, since the account may have got a stronger factor in the meantime.
@@ -193,7 +208,7 @@ async function add(context: RouteContext): Promise<void> {
       ? conditionalKeyRefusal(context, sinceMs)
       : confirmationRefusal(context, PAGE, approvedBy, sinceMs),
   )
-  if (refusal) return sendRefusal(context, refusal)
+  if (refusal) return refuse(refusal)
   let added: Key | undefined
   const outcome = await confirmFactor(context, () =>
     completeVerification<RegisteredKey>(context, {
@@ -208,11 +223,9 @@ async function add(context: RouteContext): Promise<void> {
       endsAs: () => 'log-in',
     }),
   )
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
-  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?added`)
-  if (!added) return
-  const addedKey = { status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>
-  await sendAnswer(context, addedKey)
+  if (outcome.outcome === 'refused') return outcome
+  if (!added) throw sessionEnded()
+  return { key: added, isUnprompted: false }
 }
 
 /** Adds a passkey that the browser created without a prompt. It proves nothing in this session. */
@@ -220,12 +233,12 @@ async function addUnprompted(
   context: RouteContext,
   sinceMs: number,
   register: () => Promise<RegisteredKey | Refused>,
-): Promise<void> {
-  const { req, res, deps, state, html } = context
+): Promise<AddedKey | Refused> {
+  const { req, deps, state } = context
   const refusal = conditionalKeyRefusal(context, sinceMs)
-  if (refusal) return sendRefusal(context, refusal, { page: PAGE })
+  if (refusal) return refuse(refusal)
   const outcome = await confirmFactor(context, () => deps.admission.admit(register))
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
+  if (outcome.outcome === 'refused') return outcome
   await keyWasAdded(context, outcome.key)
   const { keyRegistration: _used, keyOffer, ...record } = state.record
   const isStored = await storeIfCurrent(req, {
@@ -233,8 +246,7 @@ async function addUnprompted(
     ...(keyOffer && { enrolled: { next: keyOffer.next } }),
   })
   if (!isStored) throw sessionEnded()
-  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?saved`)
-  res.json({ status: 'added', key: listedKey(outcome.key) } satisfies z.output<typeof keyAddedAnswer>)
+  return { key: outcome.key, isUnprompted: true }
 }
 
 /** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
@@ -250,27 +262,16 @@ async function keyWasAdded(context: RouteContext, key: Key): Promise<string | un
   return lastEnd
 }
 
-async function rename(
-  context: RouteContext,
-  fields: z.output<typeof renameKeyBody>,
-): Promise<ChangedKey | Refused> {
+async function rename(context: RouteContext, fields: BodyOf<'renameKey'>): Promise<ChangedKey | Refused> {
   const refusal = await factorChangeRefusal(context, PAGE)
   return refusal ? refuse(refusal) : renameKey(context.deps, keyAccount(context), fields)
 }
 
-function respondRenamed(context: RouteContext, outcome: ChangedKey | Refused): Promise<void> | void {
-  const { res, deps, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
-  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?renamed`)
-  res.json({ status: 'renamed' } satisfies z.output<typeof keyRenamedAnswer>)
-}
-
 /** Offers a passkey once; how long it is not offered again in this browser, the option `keys.offerPasskey` says. */
 function showOffer(context: RouteContext): void {
-  const { req, res, deps, state, html } = context
+  const { req, res, deps, state } = context
   const { keyOffer, stage } = state.record
   const { login } = deps.settings
-  if (!html) return sendProblem(res, { code: 'not_found' })
   if (stage !== 'verified' || !keyOffer) return res.redirect(303, login.homePath)
   rememberKeyOffer(req, res, deps.settings, deps.keys.offerPasskeyMs ?? 0)
   const mayCreate = attemptRefusal(context) === undefined
@@ -278,8 +279,6 @@ function showOffer(context: RouteContext): void {
   showPage(context, { page: 'key-offer', next, mayCreate, revokesDevices: revokesDevices(context) })
 }
 
-function decline({ res, deps, state, html }: RouteContext): void {
-  const next = state.record.keyOffer?.next ?? deps.settings.login.homePath
-  if (html) return res.redirect(303, next)
-  sendProblem(res, { code: 'not_found' })
+function decline({ res, deps, state }: RouteContext): void {
+  res.redirect(303, state.record.keyOffer?.next ?? deps.settings.login.homePath)
 }

@@ -1,19 +1,17 @@
-import type { Request, Response, Router } from 'express'
-import type * as z from 'zod'
+import type { Request, Response } from 'express'
 import { safeReturnTo } from '../../session/return-to.js'
 import type { RouteDeps } from '../actions/context.js'
-import type { chosenAnswer } from '../http/answers.js'
 import { languageBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { rememberLanguage } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
+import type { AnswerOf } from '../routes.js'
 import { stop } from './respond.js'
-import { addPublicRoute } from './route.js'
+import type { RouteHandlers } from './route.js'
 
-/** `POST /language` remembers a language for this browser. No route without `languages.offer`. */
-export function addLanguageRoutes(router: Router, deps: RouteDeps): void {
-  if (!deps.settings.languages.offer) return
-  addPublicRoute(router, deps, '/language', { post: choose })
+/** Remembers a language for this browser. No route without `languages.offer`. */
+export function languageRoutes({ settings }: RouteDeps): RouteHandlers<'languageRouter'> | undefined {
+  return settings.languages.offer ? { chooseLanguage: choose } : undefined
 }
 
 async function choose(req: Request, res: Response, deps: RouteDeps): Promise<void> {
@@ -32,7 +30,7 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
   else rememberLanguage(req, res, tag, settings)
   const next = mfaPageOf(body.fields.back, path)
   if (wantsHtml(req)) return res.redirect(303, next)
-  res.json({ status: 'chosen', language: tag, next } satisfies z.output<typeof chosenAnswer>)
+  res.json({ status: 'chosen', language: tag, next } satisfies AnswerOf<'chooseLanguage'>)
 }
 
 /** The page to return to, if it is an MFA page, else the first MFA page (R15). */

@@ -1,24 +1,23 @@
-import type { Request, Response, Router } from 'express'
-import type * as z from 'zod'
+import type { Request, Response } from 'express'
 import { secureAccount } from '../../flows/remove-factor.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { View } from '../../pages/view.js'
 import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
 import type { RouteDeps } from '../actions/context.js'
 import { factsOf } from '../actions/notify.js'
-import type { notMeAnswer, recoveryCancelAnswer } from '../http/answers.js'
 import { linkBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { localesOf, wantsHtml } from '../http/request.js'
+import { type AnswerOf, ROUTES } from '../routes.js'
 import { showPublicPage, stop } from './respond.js'
-import { addPublicRoute } from './route.js'
+import type { RouteHandlers } from './route.js'
 
-/** `GET /not-me?token=…` asks, `POST /not-me` ends sessions and trust. No routes without `urls.publicUrl`. */
-export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
+/** Asks first, and then ends sessions and trust. No routes without `urls.publicUrl`. */
+export function notMeRoutes(deps: RouteDeps): RouteHandlers<'notMeRouter'> | undefined {
   const { settings, notMeLinks } = deps
-  if (settings.urls.publicUrl === undefined) return
-  addNoticeLinkRoutes(router, deps, {
-    path: '/not-me',
+  if (settings.urls.publicUrl === undefined) return undefined
+  const { ask, follow } = noticeLinkHandlers({
+    path: ROUTES.notMe.path,
     ask: 'not-me',
     done: { page: 'secured' },
     status: 'secured',
@@ -34,6 +33,7 @@ export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
       return true
     },
   })
+  return { notMe: ask, secure: follow }
 }
 
 /** How long before its notice a sign-in in a new browser can have been. */
@@ -67,7 +67,7 @@ function localesOrNone(req: Request, settings: RouteDeps['settings']): readonly 
   }
 }
 
-type LinkAnswer = z.output<typeof notMeAnswer> | z.output<typeof recoveryCancelAnswer>
+type LinkAnswer = AnswerOf<'secure' | 'cancelRecoveryByLink'>
 
 /** A link in a notice. Its user need not be signed in. */
 export interface NoticeLink {
@@ -85,12 +85,14 @@ export interface NoticeLink {
   follow(req: Request, token: string): Promise<boolean>
 }
 
-/** `GET path?token=…` asks for confirmation, `POST path` follows the link. */
-export function addNoticeLinkRoutes(router: Router, deps: RouteDeps, link: NoticeLink): void {
-  addPublicRoute(router, deps, link.path, {
-    get: (req, res) => ask(req, res, deps, link),
-    post: (req, res) => follow(req, res, deps, link),
-  })
+type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void>
+
+/** The handlers of a link: `ask` shows the page that asks for confirmation, `follow` does what the link is for. */
+export function noticeLinkHandlers(link: NoticeLink): Readonly<Record<'ask' | 'follow', PublicHandler>> {
+  return {
+    ask: (req, res, deps) => ask(req, res, deps, link),
+    follow: (req, res, deps) => follow(req, res, deps, link),
+  }
 }
 
 async function ask(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {

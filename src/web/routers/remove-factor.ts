@@ -1,5 +1,4 @@
-import type { Router } from 'express'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { type ChangedKey, findKey, removeKey } from '../../flows/keys.js'
 import {
@@ -13,36 +12,45 @@ import { offeredFactors } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { requireCurrent, storeRecord } from '../../session/store.js'
 import { isListedByHost } from '../../session/user-factors.js'
-import type { RouteDeps } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { changeFactor, recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
-import type { removedAnswer } from '../http/answers.js'
 import { removeKeyBody } from '../http/bodies.js'
 import { factorView } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
+import { ROUTES } from '../routes.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keyAccount, keyView } from './key-page.js'
+import { action, pageOnly, refuseUnlessGone } from './outcome.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
-import { action, addRoute } from './route.js'
 
 const PATH: Readonly<Record<RemovableFactor, string>> = {
-  app: '/enroll-app/remove',
-  backup: '/backup/remove',
+  app: ROUTES.removeApp.path,
+  backup: ROUTES.removeBackupCodes.path,
 }
 
-/** `GET` asks the user to confirm that the factor is removed; `POST` removes it and redirects to the factor page. */
-export function addRemoval(router: Router, deps: RouteDeps, factor: RemovableFactor): void {
-  addRoute(router, deps, PATH[factor], {
-    get: (context) => showConfirmation(context, factor),
-    post: action({
-      body: z.object({}),
-      run: (context) => remove(context, factor),
-      respond: (context, outcome) => respondRemoved(context, factor, outcome),
-    }),
-  })
+/** The answer to a removal, with the page after it. The page before may be outdated: a factor that is gone is what the user wanted. */
+const removed = (gone: 'unknown_factor' | 'unknown_key', pageAfter: string, page = '') => {
+  const addressAfter = ({ deps }: RouteContext) => deps.settings.urls.path + pageAfter
+  return {
+    json: () => ({ status: 'removed' }) as const,
+    page: addressAfter,
+    refuse: refuseUnlessGone(gone, addressAfter, { page }),
+  }
 }
+
+/** Removes the authenticator app, and redirects to the factor page. */
+export const appRemoval = action('removeApp', {
+  run: (context) => remove(context, 'app'),
+  ...removed('unknown_factor', '?removed=app'),
+})
+
+/** Removes all backup codes, and redirects to the factor page. */
+export const backupCodesRemoval = action('removeBackupCodes', {
+  run: (context) => remove(context, 'backup'),
+  ...removed('unknown_factor', '?removed=backup'),
+})
 
 /** Whether the factor page offers to remove the authenticator app and the backup codes. */
 export async function offeredRemovals(
@@ -59,7 +67,8 @@ function canRemoveApp({ deps, user }: RouteContext): boolean {
   return app !== undefined && (deps.settings.recordedFactors !== undefined || !isListedByHost(app))
 }
 
-async function showConfirmation(context: RouteContext, factor: RemovableFactor): Promise<void> {
+/** Asks the user to confirm that the factor is removed. */
+export async function showRemoval(context: RouteContext, factor: RemovableFactor): Promise<void> {
   const { res, deps, user, html } = context
   const refusal = await factorChangeRefusal(context, PATH[factor])
   if (refusal) return sendRefusal(context, refusal)
@@ -73,9 +82,7 @@ async function showConfirmation(context: RouteContext, factor: RemovableFactor):
   showPage(context, view, keptRefusal(context))
 }
 
-type Outcome = Removed | Refused
-
-async function remove(context: RouteContext, factor: RemovableFactor): Promise<Outcome> {
+async function remove(context: RouteContext, factor: RemovableFactor): Promise<Removed | Refused> {
   const { req, deps, state, user } = context
   const refusal = await refusalFor(context, factor)
   if (refusal) return { outcome: 'refused', refusal }
@@ -94,7 +101,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
   }
   // Also if the service had none any more, so that a record follows that could not be changed the last time.
   await recordFactors(context, factor === 'app' ? { app: false } : { backupCodes: false })
-  return outcome
+  return outcome.outcome === 'none' ? refuse({ code: 'unknown_factor' }) : outcome
 }
 
 async function refusalFor(context: RouteContext, factor: RemovableFactor) {
@@ -106,37 +113,21 @@ async function refusalFor(context: RouteContext, factor: RemovableFactor) {
   return canRemoveApp(context) ? undefined : ({ code: 'method_off' } as const)
 }
 
-function respondRemoved(
-  context: RouteContext,
-  factor: RemovableFactor,
-  outcome: Outcome,
-): Promise<void> | void {
-  const { res, deps, html } = context
-  // The page may be outdated: a factor that is already gone is what the user wanted.
-  const isGone = outcome.outcome !== 'refused' || (html && outcome.refusal.code === 'unknown_factor')
-  if (html && isGone) return res.redirect(303, `${deps.settings.urls.path}?removed=${factor}`)
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '' })
-  if (outcome.outcome === 'none') return sendProblem(res, { code: 'unknown_factor' })
-  res.json({ status: 'removed' } satisfies z.output<typeof removedAnswer>)
-}
+/** Asks the user to confirm that the key is removed. */
+export const showKeyRemoval = pageOnly(showKeyConfirmation)
 
-const KEY_PATH = '/keys/remove'
-
-/** `GET` asks the user to confirm that the key is removed; `POST` removes it and redirects to the list of keys. */
-export function addKeyRemoval(router: Router, deps: RouteDeps): void {
-  addRoute(router, deps, KEY_PATH, {
-    get: showKeyConfirmation,
-    post: action({ body: removeKeyBody, run: removeSelectedKey, respond: respondKeyRemoved }),
-  })
-}
+/** Removes a key, and redirects to the list of keys. */
+export const keyRemoval = action('removeKey', {
+  run: removeSelectedKey,
+  ...removed('unknown_key', '/keys?removed', '/keys'),
+})
 
 async function showKeyConfirmation(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
+  const { req, res, deps, state, user } = context
   const id = removeKeyBody.shape.key.safeParse(req.query.key).data
   const list = `${deps.settings.urls.path}/keys`
-  if (!html) return sendProblem(res, { code: 'not_found' })
   if (id === undefined) return res.redirect(303, list)
-  const refusal = await factorChangeRefusal(context, `${KEY_PATH}?key=${encodeURIComponent(id)}`)
+  const refusal = await factorChangeRefusal(context, `${ROUTES.removeKey.path}?key=${encodeURIComponent(id)}`)
   if (refusal) return sendRefusal(context, refusal)
   const found = await deps.admission.admit(() => findKey(deps, keyAccount(context), id))
   await requireCurrent(req, state.record)
@@ -170,13 +161,4 @@ async function removeSelectedKey(
   await notify(context, { type: 'factor_removed', method, keyName: name })
   await recordFactors(context, { keys: false })
   return outcome
-}
-
-function respondKeyRemoved(context: RouteContext, outcome: ChangedKey | Refused): Promise<void> | void {
-  const { res, deps, html } = context
-  // The page may be outdated: a key that is already gone is what the user wanted.
-  const isGone = outcome.outcome !== 'refused' || (html && outcome.refusal.code === 'unknown_key')
-  if (html && isGone) return res.redirect(303, `${deps.settings.urls.path}/keys?removed`)
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/keys' })
-  res.json({ status: 'removed' } satisfies z.output<typeof removedAnswer>)
 }

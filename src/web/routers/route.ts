@@ -1,128 +1,125 @@
 import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request, Response, Router } from 'express'
-import type * as z from 'zod'
 import { SessionEndedError } from '../../errors.js'
 import { requestIds } from '../../protocol/request-id.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import type { SignedOut } from '../../session/state.js'
-import { hideNewSession, requireCurrent } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { hideNewSession } from '../../session/store.js'
 import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
-import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
+import {
+  listRoutes,
+  type Part,
+  type ROUTES,
+  type RouteName,
+  type RouteNameOf,
+  type RouteRow,
+} from '../routes.js'
 import { enterLogin, refuseToken } from '../tokens/enter.js'
-import type { RouteContext } from './context.js'
 import { respondFailure } from './failure.js'
+import type { Handler } from './outcome.js'
 import { refuseOtherUser, sendRefusal, stop } from './respond.js'
 
-/** A handler for a user who is signed in or pending. */
-export type Handler = (context: RouteContext) => Promise<void> | void
+/** The handlers of a router, by the names of their rows: a missing or an extra one is an error of the types. */
+export type RouteHandlers<Name extends Part> = {
+  readonly [Each in RouteNameOf<Name>]: HandlerOf<Each>
+}
+
+/** The handler of a row. Whom the row lets in decides what it receives. */
+type HandlerOf<Name extends RouteName> = (typeof ROUTES)[Name] extends { readonly access: 'public' }
+  ? PublicHandler
+  : Handler<Name> | SpecialHandler<Name>
+
+/** A handler of a row that differs for some sessions. */
+interface SpecialHandler<Name extends RouteName = RouteName> {
+  readonly handle: Handler<Name>
+  /** Responds with JSON when no user is signed in, instead of a 401. */
+  readonly signedOut?: (res: Response) => void
+  /** Responds while someone acts for the user (R118), instead of refusing the request. */
+  readonly acting?: (at: EnteredRequest, res: Response) => Promise<void>
+}
+
+/** Responds to everyone. */
+type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
 /** An id that may go into a log. A proxy sets it. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
-/** The handlers of a path, by method. */
-export interface Route {
-  /** Shows something; never sends, verifies, enrolls or consumes (R14). */
-  readonly get?: Handler
-  readonly post?: Handler
-  readonly delete?: Handler
-  /** Responds with JSON when no user is signed in, instead of a 401. */
-  readonly signedOut?: (res: Response) => void
-  /** Responds to a POST while someone acts for the user (R118), instead of refusing it. */
-  readonly acting?: (at: EnteredRequest, res: Response) => Promise<void>
-}
-
-/** The handlers of a path that requires no sign-in. */
-export interface PublicRoute {
-  readonly get?: PublicHandler
-  readonly post: PublicHandler
-}
-
-/** A handler that requires no sign-in. */
-type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
-
-/** What a path does with a request, whose state `shared` was looked up. */
+/** Handles a request, whose state `shared` was looked up. */
 type EnteredHandler = (at: EnteredRequest, res: Response) => Promise<void> | void
 
-/** A POST that waits for the service, a store or the host before it responds. */
-export interface Action<Fields, Outcome> {
-  readonly body: z.ZodType<Fields>
-  run(context: RouteContext, fields: Fields): Promise<Outcome>
-  /** Called only if the session is still current. */
-  respond(context: RouteContext, outcome: Outcome, fields: Fields): Promise<void> | void
+/** Adds the routes of a part, with what all of them share: headers, cross-site check, session state and error responses. */
+export function addRoutes<Name extends Part>(
+  router: Router,
+  own: RouteDeps,
+  part: Name,
+  handlers: RouteHandlers<Name>,
+): void {
+  const paths = new Map<string, PathHandlers>()
+  for (const [name, row] of listRoutes([part])) {
+    const handler: AnyHandler = Reflect.get(handlers, name)
+    const at = paths.get(row.path) ?? { isPublic: row.access === 'public', methods: new Map() }
+    paths.set(row.path, at)
+    at.methods.set(row.method, enteredHandler(row, handler))
+  }
+  for (const [path, at] of paths) addPath(router, own, path, at)
 }
 
-/** The handler of an action. An outcome whose session ended or changed meanwhile is discarded (R06, R07). */
-export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, Outcome>): Handler {
-  return async (context) => {
-    const { req, res, deps, state } = context
-    const read = await readBody(req, res, body)
-    if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
-    const outcome = await deps.admission.admit(() => run(context, read.fields))
-    await requireCurrent(req, state.record)
-    await respond(context, outcome, read.fields)
+/** The handlers of a path, by method. */
+interface PathHandlers {
+  readonly isPublic: boolean
+  readonly methods: Map<string, EnteredHandler>
+}
+
+type AnyHandler = Handler | SpecialHandler | PublicHandler
+
+function enteredHandler(row: RouteRow, handler: AnyHandler): EnteredHandler {
+  if (row.access === 'public') {
+    const handle = handler as PublicHandler
+    return ({ req, deps }, res) => handle(req, res, deps)
+  }
+  const special = 'handle' in handler ? handler : { handle: handler as Handler }
+  return async (at, res) => {
+    const { req, deps } = at
+    const state = await askedStateOf(at)
+    wrapLogIn(at)
+    if (state.stage === 'none') return sendToSignIn(req, res, deps, state, special)
+    if (refuseOtherUser(at, res, state)) return
+    if (state.record.acting) {
+      if (special.acting) return special.acting(at, res)
+      return stop(req, res, deps, { code: 'acting' }, 'own-account', { purpose: 'manage' })
+    }
+    const context = { res, html: wantsHtml(req), ...(await requestContext(at, state)) }
+    try {
+      if (row.access === 'signed-in' && state.stage === 'pending') {
+        return await sendRefusal(context, { code: 'mfa_required' })
+      }
+      await special.handle(context)
+    } catch (error) {
+      if (!(error instanceof SessionEndedError)) throw error
+      await sendRefusal(context, { code: 'session_ended' })
+    }
   }
 }
 
-/** Adds a path with what all routes share: headers, cross-site check, session state and error responses. */
-export function addRoute(router: Router, own: RouteDeps, path: string, route: Route): void {
-  const { get, post, delete: del } = route
-  const withContext = (handler: Handler | undefined): EnteredHandler | undefined =>
-    handler &&
-    (async (at, res) => {
-      const { req, deps } = at
-      const state = await askedStateOf(at)
-      wrapLogIn(at)
-      if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
-      if (refuseOtherUser(at, res, state)) return
-      if (state.record.acting) {
-        if (handler === post && route.acting) return route.acting(at, res)
-        return stop(req, res, deps, { code: 'acting' }, 'own-account', { purpose: 'manage' })
-      }
-      const context = { res, html: wantsHtml(req), ...(await requestContext(at, state)) }
-      try {
-        await handler(context)
-      } catch (error) {
-        if (!(error instanceof SessionEndedError)) throw error
-        await sendRefusal(context, { code: 'session_ended' })
-      }
-    })
-  add(router, own, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
-}
-
-/** Adds a path that requires no sign-in, with the same headers and checks. */
-export function addPublicRoute(router: Router, own: RouteDeps, path: string, route: PublicRoute): void {
-  const entered = (handler: PublicHandler | undefined): EnteredHandler | undefined =>
-    handler && (({ req, deps }, res) => handler(req, res, deps))
-  const handlers = { get: entered(route.get), post: entered(route.post), delete: undefined }
-  add(router, own, path, handlers, true)
-}
-
-function add(
-  router: Router,
-  own: RouteDeps,
-  path: string,
-  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
-  isPublic = false,
-): void {
-  const handlers = new Map(Object.entries(onlyGiven({ GET: get, HEAD: get, POST: post, DELETE: del })))
-
-  const respond = async (at: EnteredRequest, res: Response) => {
+function addPath(router: Router, own: RouteDeps, path: string, { isPublic, methods }: PathHandlers): void {
+  const respondTo = async (at: EnteredRequest, res: Response) => {
     const { req, deps } = at
     setSecurityHeaders(res)
     const refused = deps.tokens && !isPublic ? await enterLogin(at, res) : undefined
     if (refused) return refuseToken(res, refused)
-    const handler = handlers.get(req.method)
+    const handler = methods.get(req.method === 'HEAD' ? 'GET' : req.method)
     if (!handler) {
-      res.set('Allow', [...handlers.keys()].join(', '))
+      const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+      res.set('Allow', allowed.join(', '))
       return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
-    if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+    if (handler !== methods.get('GET') && !isSameOrigin(req))
+      return stop(req, res, deps, { code: 'cross_site' })
     await handler(at, res)
   }
 
@@ -134,17 +131,23 @@ function add(
     const id = REQUEST_ID.test(given) ? given : randomUUID()
     res.set('X-Request-Id', id)
     requestIds
-      .run(id, () => respond({ req, deps, shared }, res))
+      .run(id, () => respondTo({ req, deps, shared }, res))
       .catch((error: unknown) => respondFailure(error, { req, deps, shared }, res, next))
       .catch(next)
   })
 }
 
-function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
+function sendToSignIn(
+  req: Request,
+  res: Response,
+  deps: RouteDeps,
+  state: SignedOut,
+  { signedOut }: SpecialHandler,
+): void {
   const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
   if (req.method === 'POST' && !state.expired) hideNewSession(req)
   if (!wantsHtml(req)) {
-    if (route.signedOut && !state.expired) return route.signedOut(res)
+    if (signedOut && !state.expired) return signedOut(res)
     return sendProblem(res, { code, next: deps.settings.login.signInPath })
   }
   if (!state.expired) return res.redirect(303, deps.settings.login.signInPath)

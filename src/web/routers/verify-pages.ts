@@ -1,7 +1,6 @@
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
 import { resumeEntries, textOf } from '../http/entries.js'
-import { sendProblem } from '../http/problem.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { warnAboutKeys } from './key-page.js'
 import { asksNothing, codePage, keptRefusal, showLock, showPage, showSignedIn } from './respond.js'
@@ -46,9 +45,8 @@ function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | u
 
 /** Says how many backup codes are left after one was used, and links to the return address. */
 export function showBackupCodesLeft(context: RouteContext): void {
-  const { res, deps, state, html } = context
+  const { res, deps, state } = context
   const { stage, backupCodes } = state.record
-  if (!html) return sendProblem(res, { code: 'not_found' })
   if (stage !== 'verified' || backupCodes?.next === undefined)
     return res.redirect(303, deps.settings.login.homePath)
   const { left, next } = backupCodes
@@ -60,9 +58,8 @@ const OFFER_LIFETIME_MS = 10 * 60_000
 
 /** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
 export function showResume(context: RouteContext): void {
-  const { res, deps, state, user, html } = context
+  const { res, deps, state, user } = context
   const { stage, interrupted, stepUp } = state.record
-  if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.urls.path)
   if (stage === 'pending' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.login.homePath)

@@ -1,89 +1,86 @@
-import type { Router } from 'express'
-import type * as z from 'zod'
 import { findFactor } from '../../flows/user.js'
-import type { Frozen } from '../../protocol/verb.js'
 import { onlyGiven } from '../../shape.js'
 import { isReady } from '../../stores/trust/recoveries.js'
+import type { Approved } from '../actions/approval.js'
 import type { RouteDeps } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { verifyBypassCode } from '../actions/recovery.js'
-import { verifyFactor } from '../actions/verification.js'
-import type { approvedAnswer, goesOnAnswer, verifiedAnswer } from '../http/answers.js'
-import { verifyBody } from '../http/bodies.js'
-import { readBody } from '../http/body.js'
+import { type Verified, verifyFactor } from '../actions/verification.js'
+import type { BodyFault } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
-import { sendProblem } from '../http/problem.js'
+import type { BodyOf } from '../routes.js'
 import { respondState } from './challenge.js'
 import type { RouteContext, RouteParts } from './context.js'
+import { pageOnly, type Responses, respond, withFields } from './outcome.js'
 import { requestAsked } from './recover.js'
-import {
-  asksNothing,
-  asksRecovery,
-  codePage,
-  sendAnswer,
-  sendRefusal,
-  showPage,
-  showSignedIn,
-} from './respond.js'
-import { addRoute } from './route.js'
+import { asksNothing, asksRecovery, codePage, sendRefusal, showSignedIn } from './respond.js'
+import type { RouteHandlers } from './route.js'
 import { showBackupCodesLeft, showCodeEntry, showResume } from './verify-pages.js'
 
-/** `/verify` shows and checks a factor; `/resume` offers an interrupted form; `/backup-codes-left` counts. */
-export function addVerifyRoutes(router: Router, deps: RouteDeps, { recovery }: RouteParts): void {
-  addRoute(router, deps, '/verify', {
-    get: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
-    post: (context) => verify(context, recovery),
-  })
-  addRoute(router, deps, '/resume', { get: showResume })
-  addRoute(router, deps, '/backup-codes-left', { get: showBackupCodesLeft })
+/** Shows and checks a factor; offers an interrupted form, and counts the backup codes that are left. */
+export function verifyRoutes(_deps: RouteDeps, { recovery }: RouteParts): RouteHandlers<'verifyRouter'> {
+  const check = withFields('verify', (context, fields) => verify(context, fields, recovery), entryWith)
+  return {
+    verifyState: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
+    verify: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : check(context)),
+    resume: pageOnly(showResume),
+    backupCodesLeft: pageOnly(showBackupCodesLeft),
+  }
 }
 
-async function verify(context: RouteContext, recovery: RouteParts['recovery']): Promise<void> {
-  const { req, res, deps, state, user, step, html } = context
-  if (html && asksNothing(context)) return showSignedIn(context)
-  const body = await readBody(req, res, verifyBody)
-  if ('fault' in body) {
-    if (!html) return sendProblem(res, body.fault)
-    return showPage(context, await codePage(context, undefined), { tone: 'error', code: body.fault.code })
-  }
-  const isBypass = step === 'bypass_code' && body.fields.factor === 'bypass'
-  const outcome = isBypass
-    ? await verifyBypassCode(context, body.fields.code ?? '')
-    : await verifyFactor(context, body.fields, 'log-in')
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
-  const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
-  const { settings } = deps
-  if (used && lastUsedFactor(req, settings.users) !== used.id) rememberUsedFactor(req, res, used.id, settings)
-  const after = state.record.returnTo ?? deps.settings.login.homePath
-  if (outcome.outcome === 'approved') {
-    if (html) return res.redirect(303, after)
-    const approved = { status: 'approved', next: after, approval: outcome.approval } as const
-    return sendAnswer(context, approved satisfies Frozen<z.output<typeof approvedAnswer>>)
-  }
-  if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
-  if (html && asksRecovery(context)) return requestAsked(context, recovery)
-  if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
-  const next = (await recoveryPage(context)) ?? after
-  const { trusted, backupCodesLeft: left, keyOffer } = outcome
-  const { path } = deps.settings.urls
-  if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
-  if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
-  const given = onlyGiven({ trusted, backupCodesLeft: left })
-  const signedIn = { status: 'verified', next, ...given } satisfies z.output<typeof verifiedAnswer>
-  await sendAnswer(context, signedIn)
+async function entryWith(context: RouteContext, { code }: BodyFault) {
+  return { view: await codePage(context, undefined), message: { tone: 'error', code } as const }
 }
 
-/** After a factor that does not complete the login: on to the setup of a new one, or to the recovery. */
-async function respondGoesOn(
+async function verify(
   context: RouteContext,
-  status: z.output<typeof goesOnAnswer>['status'],
+  fields: BodyOf<'verify'>,
+  recovery: RouteParts['recovery'],
 ): Promise<void> {
-  const { res, deps, html } = context
-  // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
-  const enroll = html ? '/enroll-app' : enrollPathFor(context)
-  const next = deps.settings.urls.path + (status === 'recovery_allowed' ? '/recover' : enroll)
-  if (html) return res.redirect(303, next)
-  await sendAnswer(context, { status, next } satisfies z.output<typeof goesOnAnswer>)
+  const { req, res, deps, state, user, step, html } = context
+  const isBypass = step === 'bypass_code' && fields.factor === 'bypass'
+  const outcome = isBypass
+    ? await verifyBypassCode(context, fields.code ?? '')
+    : await verifyFactor(context, fields, 'log-in')
+  if (outcome.outcome !== 'refused') {
+    const used = findFactor(user, fields.factor ?? state.record.challenge?.factorId ?? '')
+    const { settings } = deps
+    if (used && lastUsedFactor(req, settings.users) !== used.id)
+      rememberUsedFactor(req, res, used.id, settings)
+  }
+  const mayGoOn = outcome.outcome === 'verified' && !outcome.mustEnroll
+  if (html && mayGoOn && asksRecovery(context)) return requestAsked(context, recovery)
+  await respond('verify', context, outcome, PROOF, fields)
+}
+
+/** How a right code is answered: of an approval, of a login that it completes, and of one that goes on. */
+const PROOF: Responses<'verify', Verified | Approved> = {
+  async json(context, outcome) {
+    const { path } = context.deps.settings.urls
+    if (outcome.outcome === 'approved') {
+      return { status: 'approved', next: addressAfter(context), approval: outcome.approval }
+    }
+    if (outcome.mustEnroll) return { status: 'enrollment_required', next: path + enrollPathFor(context) }
+    if (outcome.mayRecover) return { status: 'recovery_allowed', next: `${path}/recover` }
+    const { trusted, backupCodesLeft } = outcome
+    const next = (await recoveryPage(context)) ?? addressAfter(context)
+    return { status: 'verified', next, ...onlyGiven({ trusted, backupCodesLeft }) }
+  },
+  async page(context, outcome) {
+    const { path } = context.deps.settings.urls
+    if (outcome.outcome === 'approved') return addressAfter(context)
+    // Leads on to the keys, where only a key is strong enough.
+    if (outcome.mustEnroll) return `${path}/enroll-app`
+    if (outcome.mayRecover) return `${path}/recover`
+    if (outcome.keyOffer) return `${path}/keys/offer`
+    if (outcome.backupCodesLeft !== undefined) return `${path}/backup-codes-left`
+    return (await recoveryPage(context)) ?? addressAfter(context)
+  },
+  refuse: sendRefusal,
+}
+
+function addressAfter({ deps, state }: RouteContext): string {
+  return state.record.returnTo ?? deps.settings.login.homePath
 }
 
 /** The page on which a user who signs in after the waiting period completes the recovery. */

@@ -1,0 +1,91 @@
+import { ServerResponse } from 'node:http'
+import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
+import { listRoutes, problemsOf, type RouteRow } from '../../src/web/routes.js'
+
+/** What routes answered although their rows do not list it. */
+const unlisted: string[] = []
+
+const WATCHED = Symbol.for('countersign.watchedRoutes')
+
+const rows = new Map(
+  listRoutes().map(([, row]) => [`${row.method} ${row.path}`, { ...row, problems: problemsOf(row) }]),
+)
+
+/** Reads every answer of the routes in this process from now on. */
+export function watchRoutes(): void {
+  const { write, end } = ServerResponse.prototype
+  if (WATCHED in end) return
+  const written = new WeakMap<ServerResponse, Buffer[]>()
+  const note = (res: ServerResponse, chunk: unknown) => {
+    if (!isRoute(res)) return
+    const chunks = written.get(res) ?? []
+    written.set(res, chunks)
+    if (typeof chunk === 'string' || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
+  }
+  // The session middleware holds the last byte of a body back until it has saved the session.
+  ServerResponse.prototype.write = function (this: ServerResponse, ...given: unknown[]) {
+    note(this, given[0])
+    return Reflect.apply(write, this, given)
+  } as typeof write
+  function watchedEnd(this: ServerResponse, ...given: unknown[]): unknown {
+    note(this, given[0])
+    const fault = faultOf(this, Buffer.concat(written.get(this) ?? []).toString())
+    if (fault) unlisted.push(fault)
+    return Reflect.apply(end, this, given)
+  }
+  ServerResponse.prototype.end = Object.assign(watchedEnd, { [WATCHED]: true }) as typeof end
+}
+
+/** Returns what the routes have answered since the last call that their rows do not list. */
+export function takeUnlisted(): string[] {
+  return unlisted.splice(0)
+}
+
+function faultOf(res: ServerResponse, body: string): string | undefined {
+  const { route, method = '' } = requestOf(res)
+  if (!route || !isRoute(res) || res.statusCode === 405) return undefined
+  const name = `${method === 'HEAD' ? 'GET' : method} ${route.path}`
+  const row = rows.get(name)
+  const type = String(res.getHeader('content-type') ?? '').split(';')[0]
+  // To HEAD, there is no body.
+  const fault = !row ? 'has no row' : body && faultByRow(row, res.statusCode, type, body)
+  return fault ? `${name} ${fault}` : undefined
+}
+
+function isRoute(res: ServerResponse): boolean {
+  return requestOf(res).route?.stack?.some(({ name }) => name === 'mfaRoute') ?? false
+}
+
+function requestOf({ req }: ServerResponse): typeof req & { route?: MatchedRoute } {
+  return req
+}
+
+type Watched = Pick<RouteRow, 'answer'> & { readonly problems: ReturnType<typeof problemsOf> }
+
+interface MatchedRoute {
+  readonly path: unknown
+  readonly stack?: readonly { readonly name: string }[]
+}
+
+function faultByRow(
+  { problems, answer }: Watched,
+  status: number,
+  type: string | undefined,
+  body: string,
+): string | undefined {
+  const mayBe = (wanted: number) => [...problems].some((code) => statusOf(code) === wanted)
+  if (type === 'application/problem+json') {
+    const given: unknown = JSON.parse(body).code
+    const code = PROBLEM_CODES.find((known) => known === given)
+    if (!code || !problems.has(code)) return `answers ${status} ${given}, which it does not list`
+    const isOfService = code.endsWith('_unavailable') && (status === 502 || status === 503)
+    return status === statusOf(code) || isOfService ? undefined : `answers ${given} with ${status}`
+  }
+  if (type === 'application/json') {
+    // An error in another form than a problem is one of the host's.
+    const isListed = status >= 400 || answer?.safeParse(JSON.parse(body)).success
+    return isListed ? undefined : `answers ${status} with JSON that it does not list: ${body.slice(0, 200)}`
+  }
+  const isKnown = [200, 303, 500, 502].includes(status) || mayBe(status)
+  return isKnown ? undefined : `answers ${status}, which it does not list`
+}
