@@ -9,6 +9,8 @@ export const FACTOR_CHANGE_MS = 5 * 60_000
 export interface Freshness {
   readonly maxAgeMs: number
   readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether the setup of a factor in this session is enough. */
+  readonly acceptsSetup?: boolean
   /** Whether evidence of an issuer with this strength is enough. Without it, only a factor of the account is (R112). */
   readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
 }
@@ -42,10 +44,12 @@ export function shownLately(record: MfaRecord | undefined): readonly ShownMethod
 /** Whether a second factor was shown recently enough, here or to an issuer. A time in the future is not (R17). */
 export function isFresh(record: MfaRecord | undefined, freshness: Freshness): boolean {
   if (record?.stage !== 'verified') return false
-  const { shown: methods, evidence } = record
-  const wasShown = Object.entries(methods).some(
-    ([shown, at]) => freshness.accepts(shown as ShownMethod) && isRecent(at, freshness),
-  )
+  const { shown: methods, setUp, evidence } = record
+  const isEnough = ([shown, at]: [string, number]) =>
+    freshness.accepts(shown as ShownMethod) && isRecent(at, freshness)
+  const wasShown =
+    Object.entries(methods).some(isEnough) ||
+    (freshness.acceptsSetup === true && setUp !== undefined && Object.entries(setUp).some(isEnough))
   if (wasShown || !evidence?.strength) return wasShown
   return (freshness.acceptsEvidence?.(evidence.strength) ?? false) && isRecent(evidence.authTime, freshness)
 }

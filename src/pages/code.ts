@@ -56,9 +56,10 @@ function expiryLine(challenge: ChallengeView, context: PageContext): Html {
 }
 
 /** Says where to find a code that is not sent. */
-function lead({ factor }: ViewOf<'code'>, { frame, words }: PageContext): Html {
+function lead({ factor, isUsed }: ViewOf<'code'>, { frame, words }: PageContext): Html {
   const { from } = words.code
-  return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : fill(from.app, { app: frame.appName })}</p>`
+  const ofApp = fill(isUsed === true ? from.appNext : from.app, { app: frame.appName })
+  return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : ofApp}</p>`
 }
 
 /** The challenge of a delivered code, if it can still be answered. */

@@ -211,6 +211,8 @@ export type View =
       readonly challenge?: ChallengeView
       /** Number of digits after which the form is submitted. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
+      /** Whether a code of the app was used a moment ago, so that only the next one is accepted. Defaults to false. */
+      readonly isUsed?: boolean
     } & FactorPage)
   /**
    * The page on which the user confirms with a security key or passkey. Its script posts `factor` to `{base}/challenge` for JSON,

@@ -224,11 +224,11 @@ function carried(other: MfaRecord, { product, lastEnd }: MfaRecord): MfaRecord {
 }
 
 /** The record of another product in the session in which a factor was shown here. */
-function withShown(other: MfaRecord, { record, amr, shown }: PendingVerification): MfaRecord {
+function withShown(other: MfaRecord, { record, amr, shown, enrolled }: PendingVerification): MfaRecord {
   const kept = carried(other, record)
   // A pending login may require more, which its product finds out.
   if (!haveSameUsers(other.product, record.product) || other.stage === 'pending') return kept
-  return verifiedRecord({ amr, shown, record: kept })
+  return without(verifiedRecord({ amr, shown, enrolled, record: kept }), 'enrolled')
 }
 
 function verifiedRecord({
@@ -243,10 +243,13 @@ function verifiedRecord({
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
   const { evidence, grace, lastEnd } = record
+  const now = { [shown]: verifiedAt }
+  const setUp = enrolled ? { ...earlier?.setUp, ...now } : earlier?.setUp
   return {
     verifiedAt,
     amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
-    shown: { ...earlier?.shown, [shown]: verifiedAt },
+    shown: { ...earlier?.shown, ...(!enrolled && now) },
+    ...(setUp && { setUp }),
     ...newRecord(record, ''),
     stage: 'verified',
     startedAt: record.startedAt,

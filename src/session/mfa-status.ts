@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import type { MfaStatus } from '../host.js'
 import type { MfaApproval } from '../protocol/details.js'
-import { acrOfStrength, reaches, type ShownMethod, strengthOf, strongerOf } from '../protocol/factor.js'
+import { acrOfStrength, reaches, strengthOf, strongerOf } from '../protocol/factor.js'
 import type { TokenClaims } from '../protocol/token-claims.js'
-import type { MfaRecord, VerifiedRecord } from './record.js'
+import { type MfaRecord, methodsIn, type VerifiedRecord } from './record.js'
 import type { RequestState, SessionRequest, SessionState } from './state.js'
 
 /**
@@ -88,8 +88,9 @@ export function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
 }
 
 /** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
-export function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
-  const strengths = Object.keys(shown).map((method) => strengthOf(method as ShownMethod))
+export function acrOf(record: VerifiedRecord): string | null {
+  const { amr, evidence } = record
+  const strengths = methodsIn(record).map(strengthOf)
   const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
   const stated = evidence?.strength
   if (!own || (stated && !reaches(own, stated))) return evidence?.acr ?? null

@@ -27,6 +27,8 @@ export interface VerifiedRecord extends RecordBase {
   readonly amr: readonly Amr[]
   /** When each method was last shown in this session, in milliseconds since 1970. */
   readonly shown: Shown
+  /** When each method was last set up in this session. Its first code or signature proves it, but permits no change of factors. */
+  readonly setUp?: Shown
 }
 
 /** A trusted device took the place of the second factor. It proves nothing (R67), and is valid as long as the device is. */
@@ -53,6 +55,11 @@ export interface ExemptRecord extends RecordBase {
   /** `policy`: the policy let it in. `proven`: so did it, and the login proved the user (R120). `not_required`: for now. */
   readonly exemption: 'policy' | 'proven' | 'not_required'
   readonly settled: Settled
+}
+
+/** The methods that were shown or set up in a session. */
+export function methodsIn({ shown, setUp }: Pick<VerifiedRecord, 'shown' | 'setUp'>): ShownMethod[] {
+  return Object.keys({ ...shown, ...setUp }) as ShownMethod[]
 }
 
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */

@@ -1,9 +1,9 @@
-import { isAtLeast, type ShownMethod, type Strength, strengthOf } from '../protocol/factor.js'
+import { isAtLeast, type Strength, strengthOf } from '../protocol/factor.js'
 import { strongestRequired } from './known-account.js'
 import { newRecord } from './pending-login.js'
 import { isRunning } from './policy.js'
 import { haveSameUsers, productOf } from './product.js'
-import type { MfaRecord, VerifiedRecord } from './record.js'
+import { type MfaRecord, methodsIn, type VerifiedRecord } from './record.js'
 import type { Account, SessionRequest } from './state.js'
 import { otherRecordsOf, type ProductUser } from './store.js'
 import { sessionIdOf } from './transport.js'
@@ -26,10 +26,11 @@ export function recordOfShown(
     strongestRequired(account.minStrength, minStrength),
   )
   if (!found || account.reset) return undefined
-  const { verifiedAt, amr, shown } = found
+  const { verifiedAt, amr, shown, setUp } = found
   const isRunningOn = grace && methodsIn(found).every((method) => isRunning(grace, strengthOf(method)))
   const base = newRecord(owner, sessionIdOf(req))
-  return { ...base, stage: 'verified', verifiedAt, amr, shown, ...(isRunningOn && { grace }) }
+  const proven = { verifiedAt, amr, shown, ...(setUp && { setUp }) }
+  return { ...base, stage: 'verified', ...proven, ...(isRunningOn && { grace }) }
 }
 
 /** Whether the user of a pending login may have shown at another product what is missing here, so that it is worth asking. */
@@ -52,8 +53,4 @@ function shownElsewhere(
       haveSameUsers(record.product, product) &&
       methodsIn(record).some((method) => isAtLeast(method, minStrength)),
   )
-}
-
-function methodsIn({ shown }: VerifiedRecord): ShownMethod[] {
-  return Object.keys(shown) as ShownMethod[]
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMfa, type MfaOptions } from '../../src/index.js'
 import type { RecordedFactors } from '../../src/protocol/factor.js'
-import { addKey } from '../keys/kit.js'
+import { addKey, showPasskey } from '../keys/kit.js'
 import { approveChange } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -204,7 +204,8 @@ describe('the record of factors that this app removes (R141)', () => {
     })
     const agent = await enrollApp(made, 'nina')
     await approveChange(agent, '/mfa/keys/options', byOwnApp(agent), { method: 'passkey' })
-    const { key } = await addKey(agent, 'passkey')
+    const { key, device } = await addKey(agent, 'passkey')
+    await showPasskey(agent, device)
     isDown = true
     await agent.post('/mfa/enroll-app/remove').send({}).expect(200)
     await agent.post('/mfa/keys/remove').send({ key: key.id }).expect(200)

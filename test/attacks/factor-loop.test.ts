@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMfa } from '../../src/index.js'
-import { addKey, type KeyHost, keyHost, tryKey } from '../keys/kit.js'
+import { addKey, type KeyHost, keyHost, showPasskey, tryKey } from '../keys/kit.js'
 import { jsonAgent } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 
@@ -23,8 +23,9 @@ async function signedIn(made: KeyHost) {
 /** Adds and removes a passkey until one of both is refused. Returns how many changes were made, and the refusal. */
 async function loop(made: KeyHost, agent: Awaited<ReturnType<typeof signedIn>>) {
   for (let changes = 0; changes <= 30; changes += 2) {
-    const { added } = await tryKey(agent, 'passkey')
+    const { device, added } = await tryKey(agent, 'passkey')
     if (added.status !== 200) return { changes, refusal: added }
+    await showPasskey(agent, device)
     const removal = await agent.post('/mfa/keys/remove').send({ key: added.body.key.id })
     if (removal.status !== 200) return { changes: changes + 1, refusal: removal }
   }

@@ -9,6 +9,7 @@ import { type Approve, byCode, sendApproved } from '../kit/approved-change.js'
 import { ownStore } from '../kit/counters.js'
 import { type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
+import { verify } from '../kit/sign-in.js'
 
 /*
  * The Countersign service behind a gateway, such as a load balancer, and processes of one host app that call it there.
@@ -152,6 +153,10 @@ const secrets = new WeakMap<Agent, string>()
 
 /** Approves by the app that was set up in this browser, once. */
 export const byOwnApp = (agent: Agent): Approve => byCode(agent, () => totpCode(secrets.get(agent) ?? ''))
+
+/** Shows the app that was set up in this browser, once. */
+export const showOwnApp = (agent: Agent) =>
+  verify(agent, totpCode(secrets.get(agent) ?? ''), { factor: 'app' }).expect(200)
 
 /** The intruder, who has the password and no factor, signs in. Returns the status of the sign-in and that of a page behind it. */
 export async function intrude({ app }: Pick<HostProcess, 'app'>, name: string) {

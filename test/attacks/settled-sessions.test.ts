@@ -16,7 +16,16 @@ import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { poolOf } from '../limits/kit.js'
-import { addApp, byText, enrollApp, type HostProcess, hostApp, intrude, useGateway } from './gateway.js'
+import {
+  addApp,
+  byText,
+  enrollApp,
+  type HostProcess,
+  hostApp,
+  intrude,
+  showOwnApp,
+  useGateway,
+} from './gateway.js'
 
 /*
  * A session that was let in without a factor keeps that decision. The intruder has the password of nina, signs in before she sets up
@@ -334,6 +343,7 @@ describe('a session that was let in without a factor (R133)', () => {
       const owner = await enrollApp(here, 'nina')
       const { agent } = await intrude(there, 'nina')
       await agent.get('/secret').expect(401)
+      await showOwnApp(owner)
       await owner.post('/mfa/enroll-app/remove').send({}).expect(200)
       await agent.get('/secret').expect(401)
       await agent.get('/mfa').expect(200)
@@ -406,6 +416,8 @@ describe('a browser that is trusted instead of a factor (R66, R133)', () => {
       await verify(browser, code(), { factor: 'app', trust: true }).expect(200)
       await browser.post('/login').send({ name: 'bob' }).expect(200)
       expect((await browser.get('/secret').expect(200)).body.mfa.trusted).toBe(true)
+      clock.move(MINUTE)
+      await verify(owner, code(), { factor: 'app' }).expect(200)
       await owner.post('/mfa/enroll-app/remove').send({}).expect(200)
       clock.move(10 * SECOND)
       await browser.get('/secret').expect(401)

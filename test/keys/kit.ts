@@ -4,6 +4,7 @@ import type { MfaEvent, MfaOptions, MfaService } from '../../src/index.js'
 import {
   type MfaTestKit,
   mfaTestKit,
+  type SoftwareAuthenticator,
   type SoftwareAuthenticatorOptions,
   softwareAuthenticator,
 } from '../../src/testing/index.js'
@@ -115,4 +116,10 @@ export async function assertion(
 ) {
   const { body } = await agent.post('/mfa/challenge').send({ factor }).expect(200)
   return device.get(body.publicKey, PAGE)
+}
+
+/** Shows the passkey of a device, as before a change of factors: its setup permits none. */
+export async function showPasskey(agent: Agent, device: SoftwareAuthenticator) {
+  const response = await assertion(agent, 'passkey', device)
+  await agent.post('/mfa/verify').send({ factor: 'passkey', response }).expect(200)
 }

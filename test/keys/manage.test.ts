@@ -6,7 +6,7 @@ import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, EMPTY_RECORD, jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
-import { addKey, approvedByAny, assertion, keyHost, PAGE, showCode, signedIn } from './kit.js'
+import { addKey, approvedByAny, assertion, keyHost, PAGE, showCode, showPasskey, signedIn } from './kit.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -178,7 +178,8 @@ describe('changing a key', () => {
     await bob.post('/mfa/keys/rename').send({ key: key.id, name: 'Blue' }).expect(200, { status: 'renamed' })
     expect((await bob.get('/mfa/keys')).body.keys).toMatchObject([{ id: key.id, name: 'Blue' }])
     const alice = await signedIn(made, 'nina')
-    await addKey(alice, 'passkey')
+    const { device } = await addKey(alice, 'passkey')
+    await showPasskey(alice, device)
     for (const path of ['/mfa/keys/rename', '/mfa/keys/remove']) {
       const { body } = await alice.post(path).send({ key: key.id, name: 'Mine' }).expect(404)
       expect(body.code).toBe('unknown_key')
@@ -194,6 +195,7 @@ describe('changing a key', () => {
     const response = await assertion(trusting, 'passkey', device)
     const trusted = await trusting.post('/mfa/verify').send({ response, trust: true }).expect(200)
     expect(trusted.body.trusted).toBe(true)
+    await showPasskey(agent, device)
     const page = await agent.get(`/mfa/keys/remove?key=${key.id}`).set('Accept', 'text/html').expect(200)
     expect(page.text).toContain('My phone')
     expect((await agent.get('/mfa/keys')).body.keys).toHaveLength(1)

@@ -14,7 +14,7 @@ import {
   useGateway,
 } from '../attacks/gateway.js'
 import { answer } from '../client/hostile-service.js'
-import { addKey } from '../keys/kit.js'
+import { addKey, showPasskey } from '../keys/kit.js'
 import { approveChange, sendApproved } from '../kit/approved-change.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -184,7 +184,8 @@ describe('onFactorsChanged', () => {
     await addApp(agent)
     expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true })
     await approveChange(agent, '/mfa/keys/options', byOwnApp(agent), { method: 'passkey' })
-    const { key } = await addKey(agent, 'passkey')
+    const { key, device } = await addKey(agent, 'passkey')
+    await showPasskey(agent, device)
     expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true, keys: true })
     await agent.post('/mfa/enroll-app/remove').send({}).expect(200)
     expect(made.record.get('u-nin')).toEqual({ ...NONE, keys: true })

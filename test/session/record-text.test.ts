@@ -49,6 +49,11 @@ const records: readonly [string, MfaRecord][] = [
     'verified by several methods',
     { ...verified, shown: { ...verified.shown, sms: 1, backup: 2, phone_backup: 3 } },
   ],
+  ['verified by the setup of a factor', { ...verified, shown: {}, setUp: { app: verified.verifiedAt } }],
+  [
+    'verified, and a factor set up',
+    { ...verified, shown: { sms: 1, passkey: 2 }, setUp: { passkey: verified.verifiedAt, app: 3 } },
+  ],
   ['verified, with nothing shown', { ...verified, amr: [], shown: {} }],
   ['verified, in a step-up', { ...verified, stepUp: { factors: ['app'], backup: false }, returnTo: '/pay' }],
   [

@@ -89,6 +89,9 @@ export const en = {
     refused: 'Your verification code could not be delivered to {to}. Try another way below.',
     from: {
       app: 'Open your authenticator app and enter the code it shows for {app}.',
+      /** The same where a code of the app was used a moment ago. */
+      appNext:
+        'You have just used a code. Wait until your authenticator app shows the next one for {app}, and enter that.',
       backup: 'Enter one of the codes you saved. Each code works once.',
     },
     label: 'Verification code',

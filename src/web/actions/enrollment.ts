@@ -9,6 +9,7 @@ import type { Contact } from '../../protocol/contact.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { hasEnded } from '../../session/find-state.js'
+import { methodsIn } from '../../session/record.js'
 import { detachSession } from '../../session/store.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { onlyGiven } from '../../shape.js'
@@ -62,7 +63,7 @@ export function forgetEnrollment(res: Response, settings: Settings): void {
 /** Whether the session may set up the first factor of its account (R112, R120). */
 export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {
   if (record.stage === 'exempt') return record.exemption !== 'policy'
-  const restsOnEvidence = record.stage === 'verified' && Object.keys(record.shown).length === 0
+  const restsOnEvidence = record.stage === 'verified' && methodsIn(record).length === 0
   return !restsOnEvidence || record.evidence?.mayEnroll === true
 }
 

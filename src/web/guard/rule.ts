@@ -159,6 +159,8 @@ type ReadRule = z.output<typeof mfaSchema>
 /** A rule with its defaults. */
 export interface Rule extends Pick<ReadRule, 'maxAgeMs' | 'resume' | 'resumeTitle'> {
   readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether the setup of a factor in this session is enough, which is no change of factors (R92). */
+  readonly acceptsSetup?: boolean
   /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
   readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
   /** The strengths of the factors that it accepts. */
@@ -190,7 +192,7 @@ export function readRule(rule: MfaRule): Rule {
   const bound = names.filter((name) => !kept.some((field) => field.name === name)).map((name) => ({ name }))
   const resume = [...bound, ...kept]
   if (strengths.length > 0)
-    return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle, bind }
+    return { maxAgeMs, accepts, acceptsSetup: true, acceptsEvidence, strengths, resume, resumeTitle, bind }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength and bind.atLeast; add a stronger method or lower them',
   ])

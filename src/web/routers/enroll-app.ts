@@ -145,7 +145,7 @@ function startRefusal(context: RouteContext, uses: boolean) {
 function confirmRefusal(context: RouteContext) {
   const { enrollment } = context.state.record
   return enrollmentRefusal(context, '/enroll-app', () =>
-    confirmationRefusal(context, '/enroll-app', enrollment?.approvedBy, ageOf(enrollment)),
+    confirmationRefusal(context, '/enroll-app', enrollment, ageOf(enrollment)),
   )
 }
 

@@ -30,6 +30,8 @@ export interface ChangeRule {
   readonly change?: ApprovedChange
   readonly uses?: boolean
   readonly sinceMs?: number
+  /** Whether the setup of a factor in this session is enough, where no factor is added or removed. Defaults to the page of a `change`. */
+  readonly acceptsSetup?: boolean
 }
 
 /**
@@ -39,7 +41,7 @@ export interface ChangeRule {
 export async function factorChangeRefusal(
   context: RouteContext,
   path: string,
-  { change, uses = false, sinceMs = 0 }: ChangeRule = {},
+  { change, uses = false, sinceMs = 0, acceptsSetup = change !== undefined }: ChangeRule = {},
 ): Promise<Refusal | undefined> {
   const { req, deps, state, user, requirement } = context
   const { record, stage, userId } = state
@@ -50,7 +52,8 @@ export async function factorChangeRefusal(
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(user)
   if (change && (await isApproved(context, change, uses))) return undefined
-  if (!uses && isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
+  const isRecent = isFresh(record, { ...required, acceptsSetup, maxAgeMs: required.maxAgeMs + sinceMs })
+  if (!uses && isRecent) return undefined
   const { factors, backup } = await acceptedFactors(deps, user, required)
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
   if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
@@ -118,12 +121,14 @@ export async function changeApproved<Outcome extends { readonly outcome: string 
 export async function confirmationRefusal(
   context: RouteContext,
   path: EnrollPath,
-  approvedBy: ShownMethod | undefined,
+  begun: { readonly approvedBy?: ShownMethod | undefined } | undefined,
   sinceMs: number,
 ): Promise<Refusal | undefined> {
   const { requirement, user } = context
-  const isApproved = approvedBy !== undefined && factorChange(user).accepts(approvedBy)
-  return isApproved ? refusalByRequirement(requirement) : factorChangeRefusal(context, path, { sinceMs })
+  const isApproved = begun?.approvedBy !== undefined && factorChange(user).accepts(begun.approvedBy)
+  if (isApproved) return refusalByRequirement(requirement)
+  // After a second press of its form nothing is under way, and the page says so.
+  return factorChangeRefusal(context, path, { sinceMs, acceptsSetup: begun === undefined })
 }
 
 /** Why a factor may not be set up: none of this kind is enough here, or as `decide` says where no factor is required. */

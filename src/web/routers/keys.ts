@@ -198,7 +198,7 @@ async function add(context: RouteContext, fields: BodyOf<'addKey'>): Promise<Add
   const begunMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
   const sinceMs = Math.min(Math.max(0, begunMs), REGISTRATION_MS)
   const account = keyAccount(context)
-  const { offered, approvedBy } = keyRegistration ?? {}
+  const offered = keyRegistration?.offered
   const registerNew = () => registerKey(deps, account, keyRegistration, fields)
   const register = offered ? () => registerOffered(context, registerNew) : registerNew
   if (keyRegistration?.mediation) return addUnprompted(context, sinceMs, register)
@@ -206,7 +206,7 @@ async function add(context: RouteContext, fields: BodyOf<'addKey'>): Promise<Add
   const refusal = await enrollmentRefusal(context, PAGE, async () =>
     offered
       ? conditionalKeyRefusal(context, sinceMs)
-      : confirmationRefusal(context, PAGE, approvedBy, sinceMs),
+      : confirmationRefusal(context, PAGE, keyRegistration, sinceMs),
   )
   if (refusal) return refuse(refusal)
   let added: Key | undefined
@@ -263,7 +263,7 @@ async function keyWasAdded(context: RouteContext, key: Key): Promise<string | un
 }
 
 async function rename(context: RouteContext, fields: BodyOf<'renameKey'>): Promise<ChangedKey | Refused> {
-  const refusal = await factorChangeRefusal(context, PAGE)
+  const refusal = await factorChangeRefusal(context, PAGE, { acceptsSetup: true })
   return refusal ? refuse(refusal) : renameKey(context.deps, keyAccount(context), fields)
 }
 

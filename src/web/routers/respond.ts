@@ -10,7 +10,7 @@ import { SIGNS_IN_NEXT } from '../../pages/page.js'
 import type { PageFrame, PageMessage, View, ViewOf } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
-import type { RequestedApproval } from '../../session/record.js'
+import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
 import { recordOf, storeIfCurrent } from '../../session/store.js'
@@ -161,10 +161,24 @@ export async function codePage(context: RouteContext, name: string | undefined):
   return {
     page: 'code',
     factor: { ...view, method: view.method },
-    ...(view.method === 'app' && { digits: await digitsOf(context.deps, user, found) }),
+    ...(view.method === 'app' && {
+      digits: await digitsOf(context.deps, user, found),
+      ...(usedAppCode(state.record) && { isUsed: true }),
+    }),
     ...(challenge && challenge.factor.id === found.id && { challenge }),
     ...shared,
   }
+}
+
+/** How long an app shows a code. */
+const APP_CODE_MS = 30_000
+
+/** Whether a code of the app was accepted in this session so lately that the app may still show it (R33, R51). */
+function usedAppCode(record: MfaRecord): boolean {
+  const { approval } = record
+  const approvedAt = approval?.granted?.method === 'app' ? approval.at : 0
+  const { app = 0 } = record.stage === 'verified' ? { ...record.shown, ...record.setUp } : {}
+  return Date.now() - Math.max(approvedAt, app) < APP_CODE_MS
 }
 
 /** The checkbox for trusting this browser, if the user signs in and may trust it with this factor (R92). */
