@@ -224,6 +224,11 @@ for (const button of document.querySelectorAll('button')) {
 }
 for (const once of document.querySelectorAll('[data-mfa-once]')) showOnce(once)
 
+// A right code has just approved this form. The server marks it once, and the browser may keep the marked page.
+const approved = document.querySelector('form[data-mfa-send]')
+// A field of the host may be called requestSubmit.
+if (approved instanceof HTMLFormElement && isNewPage()) HTMLFormElement.prototype.requestSubmit.call(approved)
+
 // The page may answer a form, as when the service failed. Loaded again, it must not post the form again.
 const retry = document.querySelector('[data-mfa-retry] a')
 if (retry instanceof HTMLAnchorElement) history.replaceState(null, '', retry.href)

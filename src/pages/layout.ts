@@ -66,7 +66,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <body>
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span>${frame.accountName !== undefined && html`<span class="mfa-account"><bdi>${frame.accountName}</bdi></span>`}</header>
 <main class="mfa-card">
-${frame.approval ? approvalPart(frame.approval.lines, page, context) : html`<h1>${page.title}</h1>`}
+${headingOf(page, context)}
 ${messageBox(context)}${page.main}
 </main>
 ${pageFooter(page, context)}
@@ -79,11 +79,13 @@ ${pageFooter(page, context)}
 /** A longer value than this is not shown in the largest letters, which would push the code field off a phone. */
 const MAX_LARGE_VALUE = 28
 
-/** The act that the user approves, before how they do it: the first line is the heading, the others stand whole below (R121, R123). */
-function approvalPart(lines: readonly DetailLine[], { title }: Page, { words }: PageContext): Html {
+/** The act that the user approves or has approved, before all else: the first line is the heading, the others stand whole below (R121, R123). */
+function headingOf({ title, approved }: Page, { frame, words }: PageContext): Html {
+  const lines = frame.approval?.lines ?? approved
+  if (!lines) return html`<h1>${title}</h1>`
   const [act, ...others] = lines
   const size = (act?.value.length ?? 0) > MAX_LARGE_VALUE ? ' mfa-act-long' : ''
-  return html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>
+  return html`<section class="mfa-approval"><p class="mfa-lead">${words.approval[approved ? 'given' : 'lead']}</p>
 <h1><bdi class="mfa-act">${act?.label}</bdi> <bdi class="mfa-act-value${size}">${act?.value}</bdi></h1>
 ${others.length > 0 && entryList(others)}</section>
 <h2>${title}</h2>`

@@ -1,3 +1,4 @@
+import type { DetailLine } from '../protocol/details.js'
 import { isDelivered, type Method } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
@@ -19,6 +20,8 @@ export interface Page {
   readonly title: Html
   /** The content below the heading. */
   readonly main: Html
+  /** What the user has approved, which is the heading in the place of the title. */
+  readonly approved?: readonly DetailLine[] | undefined
   /** The whole page is an error page, so it does not show when the pending login ends. */
   readonly error?: boolean
   /** The page loads the script for security keys and passkeys. */

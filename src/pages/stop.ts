@@ -4,7 +4,7 @@ import { entryList, problemText } from './layout.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { ViewOf } from './view.js'
+import type { ResumeEntry, ViewOf } from './view.js'
 
 /** A page on which the user cannot continue: says what happened and what to do, with a link to the next step. */
 export function stopPage(view: ViewOf<'stop'>, context: PageContext): Page {
@@ -72,13 +72,17 @@ function nextStepLink(view: ViewOf<'stop'>, context: PageContext): Html | undefi
   return html`<div class="mfa-actions"${retry}><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
 }
 
-/** Offers to submit a form again that was interrupted by the second factor. Nothing happens until the user confirms. */
+/** Offers to submit a form again that was interrupted by the second factor. Its script does so, if the user has just approved it. */
 export function resumePage(view: ViewOf<'resume'>, context: PageContext): Page {
   const { resume } = context.words
-  const { entries } = view
+  const { approved } = view
+  const isShown = (entry: ResumeEntry) =>
+    approved?.some(({ label, value }) => label === entry.label && value === entry.value) ?? false
+  const entries = view.entries.filter((entry) => !isShown(entry))
   return {
-    title: html`${view.title ?? resume.title}`,
-    main: html`<p class="mfa-lead">${resume.lead}</p>
+    title: html`${approved ? resume.approved : (view.title ?? resume.title)}`,
+    approved,
+    main: html`${!approved && html`<p class="mfa-lead">${resume.lead}</p>`}
 ${
   entries.length > 0 &&
   entryList(
@@ -88,8 +92,10 @@ ${
     })),
   )
 }
-<form class="mfa-form" method="post" action="${safeLink(view.action)}">${Object.entries(view.fields).map(
+<form class="mfa-form" method="post" action="${safeLink(view.action)}"${view.sends === true && html` data-mfa-send`}>${Object.entries(
+      view.fields,
+    ).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-    )}<button class="mfa-primary">${resume.confirm}</button></form>`,
+    )}<button class="mfa-primary">${resume.send}</button></form>`,
   }
 }

@@ -324,7 +324,7 @@ export type View =
       readonly others: readonly FactorView[]
       readonly revokesDevices: boolean
     }
-  /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` on confirmation. */
+  /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` when the user sends it. */
   | {
       readonly page: 'resume'
       /** What the form is about, in the language of the page. Defaults to our own title. */
@@ -332,6 +332,9 @@ export type View =
       readonly action: string
       readonly fields: Readonly<Record<string, string>>
       readonly entries: readonly ResumeEntry[]
+      /** What the user has approved of it, if that was needed. `sends`: the script sends the form by itself, once. */
+      readonly approved?: readonly DetailLine[]
+      readonly sends?: boolean
     }
   /** The trusted browsers. Posts `device` to `{base}/devices/revoke`, or an empty form to `{base}/devices/revoke-all`. */
   | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }

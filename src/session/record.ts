@@ -228,6 +228,9 @@ export const activitySchema = z.object({
       path: z.string(),
       at: time,
       fields: z.record(z.string(), z.string()),
+      /** The id of the approval that it waits for. `sends`: a right code has just given it, so the next page sends the form, once. */
+      approval: z.string().optional(),
+      sends: z.literal(true).optional(),
       /** The labels of the fields: one text, or one for each language; `false` hides a field. */
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))

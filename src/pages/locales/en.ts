@@ -275,17 +275,21 @@ export const en = {
   /** On the pages on which the user approves one request: what they approve, and the button that refuses it. */
   approval: {
     lead: 'You confirm exactly this:',
+    /** After the code. */
+    given: 'You have confirmed exactly this:',
     refuse: 'Refuse: I don’t want this',
     /** What a change of the sign-in options is called, as the user confirms it. */
     change: { app: 'Add an authenticator app', backup_codes: 'Show new backup codes' },
   },
   /** The page on which the user sends an interrupted form again. */
   resume: {
-    title: 'Check and confirm',
-    lead: 'Nothing has been sent yet. Check what you entered, then confirm.',
+    title: 'Check and send',
+    /** The title after an approval. */
+    approved: 'It has not been sent yet',
+    lead: 'Nothing has been sent yet. Check what you entered, then send it.',
     /** Replaces a value that looks like a secret. */
     hidden: 'not shown here',
-    confirm: 'Confirm',
+    send: 'Send now',
   },
   /** The list of trusted browsers. */
   devices: {

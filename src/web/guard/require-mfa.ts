@@ -278,7 +278,7 @@ async function requireFactor(
       }),
     // Only a factor shown after this moment counts (R113).
     ...(target.issuer && { issuerStepUp: { issuer: target.issuer.name, askedAt: Date.now() } }),
-    ...(html && continuationOf(req, settings, rule)),
+    ...(html && continuationOf(req, settings, rule, approval?.id)),
   })
   // The page there says why.
   const why = problem.code === 'enrollment_required' && state.stage !== 'pending' ? '?required' : ''
@@ -295,9 +295,13 @@ function continuationOf(
   req: Request,
   settings: Settings,
   rule: Rule,
+  approval: string | undefined,
 ): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
   const kept = interruptedRequest(req, settings, rule)
-  if (kept) return { interrupted: kept, returnTo: `${settings.urls.path}/resume` }
+  if (kept) {
+    const interrupted = { ...kept, ...(approval !== undefined && { approval }) }
+    return { interrupted, returnTo: `${settings.urls.path}/resume` }
+  }
   return { returnTo: targetOf(req, settings) }
 }
 

@@ -119,7 +119,7 @@ export class MfaRules {
     .default([])
   /**
    * The title of the page that offers the form again, as one text or one for each language, such as `Confirm your withdrawal`.
-   * At most 80 characters. Defaults to `Check and confirm`.
+   * At most 80 characters. Defaults to `Check and send`.
    */
   readonly resumeTitle = z
     .union([labelText, labelTexts], {

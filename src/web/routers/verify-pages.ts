@@ -1,6 +1,10 @@
+import { isOver } from '../../flows/user.js'
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
+import type { InterruptedRequest, RequestedApproval } from '../../session/record.js'
+import { storeIfCurrent } from '../../session/store.js'
 import { resumeEntries, textOf } from '../http/entries.js'
+import { isSameOrigin } from '../http/request.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { warnAboutKeys } from './key-page.js'
 import { asksNothing, codePage, keptRefusal, showLock, showPage, showSignedIn } from './respond.js'
@@ -56,17 +60,42 @@ export function showBackupCodesLeft(context: RouteContext): void {
 /** How long an interrupted form can be sent again. */
 const OFFER_LIFETIME_MS = 10 * 60_000
 
-/** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
-export function showResume(context: RouteContext): void {
+/** Shows the form that a rule interrupted. The user sends it again or, once, the page that a right code for exactly this form leads to. */
+export async function showResume(context: RouteContext): Promise<void> {
   const { res, deps, state, user } = context
-  const { stage, interrupted, stepUp } = state.record
+  const { stage, interrupted, stepUp, approval } = state.record
   if (stepUp) return res.redirect(303, deps.settings.urls.path)
   if (stage === 'pending' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.login.homePath)
   }
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
+  const isApproved = approval?.granted && !isOver(approval) && approval.id === interrupted.approval
+  const approved = isApproved
+    ? { approved: approval.lines, sends: await takeMark(context, interrupted, approval) }
+    : {}
   const { path, fields, title } = interrupted
   const text = title !== undefined && textOf(title, locale)
   const entries = resumeEntries(interrupted, locale)
-  showPage(context, { page: 'resume', action: path, fields, entries, ...(text && { title: text }) })
+  showPage(context, {
+    page: 'resume',
+    action: path,
+    fields,
+    entries,
+    ...(text && { title: text }),
+    ...approved,
+  })
+}
+
+/** How long after the code its page sends the form by itself. */
+const SENDS_MS = 60_000
+
+/** Whether this page is the one that the right code led to. Uses up its mark, which a page of another site does, too (R122). */
+async function takeMark(
+  { req, state: { record } }: RouteContext,
+  { sends, ...interrupted }: InterruptedRequest,
+  { at }: RequestedApproval,
+): Promise<boolean> {
+  if (!sends || req.method !== 'GET') return false
+  const isTaken = await storeIfCurrent(req, { ...record, interrupted })
+  return isTaken && isSameOrigin(req) && Date.now() - at < SENDS_MS
 }
