@@ -5,7 +5,7 @@ import { countdown, deliveryLine, LEAD_ID } from './delivery-line.js'
 import { trustChoice } from './devices.js'
 import { type Html, html } from './html.js'
 import { approvalField } from './layout.js'
-import type { Page, PageContext } from './page.js'
+import { type Page, type PageContext, stepUpReason } from './page.js'
 import { fill } from './text.js'
 import type { ChallengeView, ViewOf } from './view.js'
 
@@ -56,10 +56,11 @@ function expiryLine(challenge: ChallengeView, context: PageContext): Html {
 }
 
 /** Says where to find a code that is not sent. */
-function lead({ factor, isUsed }: ViewOf<'code'>, { frame, words }: PageContext): Html {
+function lead({ factor, isUsed }: ViewOf<'code'>, context: PageContext): Html {
+  const { frame, words } = context
   const { from } = words.code
   const ofApp = fill(isUsed === true ? from.appNext : from.app, { app: frame.appName })
-  return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : ofApp}</p>`
+  return html`${stepUpReason(context)}<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : ofApp}</p>`
 }
 
 /** The challenge of a delivered code, if it can still be answered. */

@@ -6,7 +6,7 @@ import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
 import { approvalField, errorBox } from './layout.js'
 import { factorList, keyText } from './overview.js'
-import { type Page, type PageContext, startPath } from './page.js'
+import { type Page, type PageContext, startPath, stepUpReason } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
 import type { KeyView, ViewOf } from './view.js'
@@ -80,7 +80,7 @@ ${otherWays(view, context)}`,
   return {
     title,
     usesKeys: true,
-    main: html`<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
+    main: html`${stepUpReason(context)}<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
 ${keyFailures(context)}
 <form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}"><input type="hidden" name="response">${approvalField(context)}${trustChoice(view, context)}${button}</form>
 ${otherWays(view, context)}`,

@@ -54,6 +54,12 @@ function isSame(one: string, other: string, locale: string): boolean {
   return one.trim().toLocaleLowerCase(locale) === other.toLocaleLowerCase(locale)
 }
 
+/** Why a signed-in user is asked on a page that came without a choice; an approval says so itself. */
+export function stepUpReason({ frame, words }: PageContext): Html | false {
+  const isAsked = frame.purpose === 'step-up' && !frame.approval
+  return isAsked && html`<p class="mfa-lead">${words.choose.onlyLead['step-up']}</p>`
+}
+
 export function startPath(frame: PageFrame): string {
   return frame.base === '' ? '/' : frame.base
 }

@@ -95,6 +95,29 @@ describe('signing in with a key', () => {
     await browser.get('/mfa').expect(200)
   })
 
+  it('is one page in a step-up that accepts one key only, whatever was used last, and says why (R92, R115)', async () => {
+    const made = keyHost({
+      routes(app) {
+        app.get(
+          '/vault',
+          requireMfa({ minStrength: 'phishing-resistant' }),
+          (_req, res) => void res.send('open'),
+        )
+      },
+    })
+    await addKey(await signedIn(made, 'bob', 'sms'), 'passkey')
+    made.kit.apps.enroll('bob@example.com')
+    const browser = browserAgent(made.app)
+    await login(browser, 'bob').type('form').expect(200)
+    const code = made.kit.apps.code('bob@example.com')
+    await browser.post('/mfa/verify').type('form').send({ factor: 'app', code }).expect(303)
+    await browser.get('/vault').expect(303).expect('Location', '/mfa')
+    await browser.get('/mfa').expect(303).expect('Location', '/mfa/verify?factor=passkey')
+    const { text } = await browser.get('/mfa/verify?factor=passkey').expect(200)
+    expect(text).toContain('This action needs a new confirmation.')
+    expect(text).not.toContain('factor=app')
+  })
+
   it('opens one session for 20 concurrent responses (R21)', async () => {
     const made = keyHost()
     const { device } = await addKey(await signedIn(made, 'bob', 'sms'), 'passkey')

@@ -30,6 +30,34 @@ describe('the pages of a host', () => {
     expect(order((await agent.get('/mfa')).text)[0]).toBe('email')
   })
 
+  it('begin with the app if this browser used it last, with the others beside it, and send nothing (R14)', async () => {
+    const bed = host()
+    bed.standIn.setApp('alice@example.com', '424242')
+    const agent = await signedIn(bed, 'alice')
+    await verify(agent, '424242', { factor: 'app' }).type('form').expect(303)
+    await agent.post('/logout')
+    await login(agent, 'alice').type('form')
+    await agent.get('/mfa').expect(303).expect('Location', '/mfa/verify?factor=app')
+    const { text } = await agent.get('/mfa/verify?factor=app').expect(200)
+    expect(text).toContain('Try another way')
+    expect(text).toContain('href="/mfa?choose"')
+    expect(order((await agent.get('/mfa?choose').expect(200)).text)).toContain('email')
+  })
+
+  it('send no code without a press, not even for a sole factor that was used last (R14)', async () => {
+    const bed = host()
+    const agent = await signedIn(bed, 'bob')
+    for (const sent of [0, 1]) {
+      const { text } = await agent.get('/mfa').expect(200)
+      expect(order(text)[0]).toBe('sms')
+      expect(bed.standIn.count('send')).toBe(sent)
+      await challenge(agent, 'sms').type('form').expect(303)
+      await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
+      await agent.post('/logout')
+      await login(agent, 'bob').type('form')
+    }
+  })
+
   it('name the account beside the app, where the host knows a name', async () => {
     const accountName = ({ email }: TestUser) => email
     const named = await signedIn(host({ options: { pages: { accountName } } }), 'alice')

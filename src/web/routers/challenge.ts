@@ -113,14 +113,14 @@ async function showStart(context: RouteContext): Promise<void> {
   if (await showLock(context)) return
   if (await hasOnlyWithheld(context)) return showWithheld(context)
   const { choose } = req.query
-  if (choose === undefined) {
-    if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
-    const first = firstFactor(context)
-    if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
-  }
   const recovers = choose !== 'all' && asksRecovery(context)
   const permits = ({ method }: FactorView) => factorsToEnd(user.existing, [method]).length > 0
   const factors = factorViews(context).filter((factor) => !recovers || permits(factor))
+  if (choose === undefined) {
+    if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
+    const first = firstFactor(factors, preferredFactor(context))
+    if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
+  }
   const view = await choosePage(context, factors)
   showPage(context, recovers ? { ...view, recovers } : view, keptRefusal(context))
 }
@@ -141,13 +141,11 @@ async function hasOnlyWithheld(context: RouteContext): Promise<boolean> {
   return !backup && mayHaveBackup !== true
 }
 
-/** The factor whose page comes without a choice: a preferred key, or the only factor if nothing is sent. */
-function firstFactor(context: RouteContext): Factor | undefined {
-  const factors = offeredFactors(context.user)
-  const preferred = factors.find(({ id }) => id === preferredFactor(context))
-  if (preferred && isKeyMethod(preferred.method)) return preferred
+/** The factor whose page comes without a choice: of those accepted here, the preferred or only one, if nothing is sent for it (R14). */
+function firstFactor(factors: readonly FactorView[], preferred: string | undefined): FactorView | undefined {
   const [only, ...others] = factors
-  return only && others.length === 0 && !isDelivered(only.method) ? only : undefined
+  const first = factors.find(({ id }) => id === preferred) ?? (others.length === 0 ? only : undefined)
+  return first && !isDelivered(first.method) ? first : undefined
 }
 
 /** Says which factor the form before this page removed. */
