@@ -7,6 +7,7 @@ import { browserAgent, type Host, type jsonAgent, signIn, signInFully, type Test
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { heldWork } from '../kit/signal.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { approve, BILL, payments, signedIn } from './kit.js'
 
 afterEach(() => {
@@ -112,7 +113,7 @@ describe('an approval (R121, R122)', () => {
     expect(standIn.count('send')).toBe(sent)
   })
 
-  it('names the field on a page, too', async () => {
+  itWithSession('names the field on a page, too', async () => {
     const { agent } = await signedIn()
     const page = await agent
       .post('/pay')
@@ -192,7 +193,7 @@ describe('an approval (R121, R122)', () => {
     await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(409)
   })
 
-  it('is lost with a logout, a new password and a change of factors', async () => {
+  itWithSession('is lost with a logout, a new password and a change of factors', async () => {
     const cases = [
       ['/logout', 401, 'sign_in_required'],
       ['/password', 401, 'step_up_required'],
@@ -358,7 +359,7 @@ describe('an approval (R121, R122)', () => {
     expect(await idOf(agent)).not.toBe(first)
   })
 
-  it('leaves its place when its session ends through us, or goes on without it (R126)', () =>
+  itWithSession('leaves its place when its session ends through us, or goes on without it (R126)', () =>
     everyCase(
       [
         ['a sign-out', (agent: Agent) => agent.post('/logout').expect(200)],
@@ -382,7 +383,8 @@ describe('an approval (R121, R122)', () => {
           await end(agent)
         }
       },
-    ))
+    ),
+  )
 
   it('is used by one of 200 requests at once', async () => {
     const { agent, standIn, done } = await signedIn()
@@ -392,21 +394,22 @@ describe('an approval (R121, R122)', () => {
     expect(done).toHaveLength(1)
   })
 
-  it('is not asked for by another site (R13)', async () => {
+  itWithSession('is not asked for by another site (R13)', async () => {
     const { agent } = await signedIn()
     const refused = await agent.post('/pay').set('Sec-Fetch-Site', 'cross-site').send(BILL).expect(403)
     expect(refused.body.code).toBe('cross_site')
     expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
   })
 
-  it('is asked for where a page of another site leads to a route that only reads', () =>
+  itWithSession('is asked for where a page of another site leads to a route that only reads', () =>
     everyCase(['get', 'head', 'post'] as const, async (method) => {
       const { agent } = await signedIn({
         bind: (req) => ({ type: 'statement', year: String(req.query.year) }),
       })
       const { status } = await agent[method]('/pay?year=2026').set('Sec-Fetch-Site', 'cross-site')
       expect(status).toBe(method === 'post' ? 403 : 401)
-    }))
+    }),
+  )
 
   it('is not given by a factor that the route does not accept, whatever a client names', async () => {
     const host = payments({ bind: ['amount', 'to'], methods: ['app'] })
@@ -429,7 +432,7 @@ describe('an approval (R121, R122)', () => {
     expect(done).toHaveLength(1)
   })
 
-  it('is not used in a session that is signed out at that moment', async () => {
+  itWithSession('is not used in a session that is signed out at that moment', async () => {
     const held = heldWork()
     let isHeld = false
     const { agent, standIn, done } = await signedIn(undefined, {
@@ -462,7 +465,7 @@ describe('an approval (R121, R122)', () => {
     expect((await agent.get('/mfa').expect(200)).body).not.toHaveProperty('approval')
   })
 
-  it('is asked for after the sign-in, which shows a factor of its own', async () => {
+  itWithSession('is asked for after the sign-in, which shows a factor of its own', async () => {
     const host = payments()
     const agent = await signIn(host.app, 'bob')
     expect((await agent.post('/pay').send(BILL).expect(401)).body.code).toBe('mfa_required')
@@ -471,45 +474,48 @@ describe('an approval (R121, R122)', () => {
     expect((await agent.post('/pay').send(BILL).expect(401)).body.code).toBe('step_up_required')
   })
 
-  it('says what is wrong with a field to a pending login where one may come, which learns nothing else', async () => {
-    let asked = 0
-    const { app, standIn } = payments(undefined, {
-      options: { login: { pendingPaths: ['/pay', '/invoice'] } },
-      routes(inner) {
-        const bind = () => {
-          asked++
-          return { type: 'payment' }
-        }
-        inner.post('/invoice', express.json(), requireMfa({ bind }), (_req, res) => void res.json({}))
-      },
-    })
-    const agent = await signIn(app, 'bob')
-    await everyCase(
-      [
-        { amount: ['1', '2'], to: 'x' },
-        { amount: '1', to: 'x'.repeat(201) },
-      ],
-      (body) => agent.post('/pay').send(body).expect(400),
-    )
-    const refused = await agent.post('/pay').send({ to: 'x' }).expect(400)
-    expect(refused.body).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ field: 'amount', detail: 'is missing' }],
-    })
-    const page = agent.post('/pay').set('Accept', 'text/html').type('form').send({ to: 'x' })
-    expect((await page.expect(400)).text).toContain('<bdi>amount</bdi>')
-    await everyCase(
-      [
-        ['/pay', BILL],
-        ['/invoice', {}],
-        ['/pay-again', { to: 'x' }],
-      ] as const,
-      async ([path, body]) => {
-        expect((await agent.post(path).send(body).expect(401)).body.code).toBe('mfa_required')
-      },
-    )
-    expect([asked, standIn.count('send')]).toEqual([0, 0])
-  })
+  itWithSession(
+    'says what is wrong with a field to a pending login where one may come, which learns nothing else',
+    async () => {
+      let asked = 0
+      const { app, standIn } = payments(undefined, {
+        options: { login: { pendingPaths: ['/pay', '/invoice'] } },
+        routes(inner) {
+          const bind = () => {
+            asked++
+            return { type: 'payment' }
+          }
+          inner.post('/invoice', express.json(), requireMfa({ bind }), (_req, res) => void res.json({}))
+        },
+      })
+      const agent = await signIn(app, 'bob')
+      await everyCase(
+        [
+          { amount: ['1', '2'], to: 'x' },
+          { amount: '1', to: 'x'.repeat(201) },
+        ],
+        (body) => agent.post('/pay').send(body).expect(400),
+      )
+      const refused = await agent.post('/pay').send({ to: 'x' }).expect(400)
+      expect(refused.body).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ field: 'amount', detail: 'is missing' }],
+      })
+      const page = agent.post('/pay').set('Accept', 'text/html').type('form').send({ to: 'x' })
+      expect((await page.expect(400)).text).toContain('<bdi>amount</bdi>')
+      await everyCase(
+        [
+          ['/pay', BILL],
+          ['/invoice', {}],
+          ['/pay-again', { to: 'x' }],
+        ] as const,
+        async ([path, body]) => {
+          expect((await agent.post(path).send(body).expect(401)).body.code).toBe('mfa_required')
+        },
+      )
+      expect([asked, standIn.count('send')]).toEqual([0, 0])
+    },
+  )
 
   it('is given in a session that the policy let in without a factor, which stays so', async () => {
     const { app, standIn, done } = payments(undefined, { options: { policy: () => 'skip' } })
@@ -781,7 +787,7 @@ describe('the pages of an approval (R123)', () => {
   })
 })
 
-describe('an approval with the Passport strategy', () => {
+describeWithSession('an approval with the Passport strategy', () => {
   it('is in req.authInfo, and can be given and used by one request', async () => {
     const infos: unknown[] = []
     const { app, standIn } = payments(undefined, {

@@ -10,6 +10,7 @@ import {
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { BILL, payments } from './kit.js'
 
 const RELYING_PARTY = { id: 'shop.example' }
@@ -83,17 +84,20 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     expect(done).toMatchObject([{ approval: { binding: 'entered' } }])
   })
 
-  it('is none if only text messages are accepted, which names the field, on a page, too (R146)', async () => {
-    const { agent } = await alice({ bind: ['amount', 'to'], methods: ['sms'] })
-    const pay = () => agent.post('/pay').send({ amount: '5', to: '123 '.repeat(49).trim() })
-    const refused = await pay().expect(422)
-    expect(refused.body).toMatchObject({
-      code: 'details_too_long',
-      errors: [{ field: 'to', detail: 'does not fit into a text message' }],
-    })
-    expect((await pay().set('Accept', 'text/html').expect(422)).text).toContain('<bdi>to</bdi>')
-    expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
-  })
+  itWithSession(
+    'is none if only text messages are accepted, which names the field, on a page, too (R146)',
+    async () => {
+      const { agent } = await alice({ bind: ['amount', 'to'], methods: ['sms'] })
+      const pay = () => agent.post('/pay').send({ amount: '5', to: '123 '.repeat(49).trim() })
+      const refused = await pay().expect(422)
+      expect(refused.body).toMatchObject({
+        code: 'details_too_long',
+        errors: [{ field: 'to', detail: 'does not fit into a text message' }],
+      })
+      expect((await pay().set('Accept', 'text/html').expect(422)).text).toContain('<bdi>to</bdi>')
+      expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
+    },
+  )
 
   it('signs it, if it is a key', async () => {
     const { agent, authenticator, done } = await alice({
@@ -106,7 +110,7 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     expect(done).toMatchObject([{ approval: { binding: 'signed', method: 'passkey' } }])
   })
 
-  it('has what it signs on its page, if it is a key', async () => {
+  itWithSession('has what it signs on its page, if it is a key', async () => {
     const { agent } = await alice({ bind: ['amount', 'to'] })
     const asked = await agent.post('/pay').send(BILL).expect(401)
     const page = await agent.get('/mfa/verify?factor=passkey').set('Accept', 'text/html').expect(200)
@@ -166,7 +170,7 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
 })
 
 describe('a relay that swaps the payee in transit', () => {
-  it('signs in with a code that its victim types, and is refused with a key (R124)', async () => {
+  itWithSession('signs in with a code that its victim types, and is refused with a key (R124)', async () => {
     const kit = mfaTestKit({ relyingParty: RELYING_PARTY })
     onTestFinished(kit.reset)
     const rule = { bind: { fields: ['amount', 'to'], atLeast: 'signed' } } as const

@@ -7,6 +7,7 @@ import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { recoveringHost } from '../recovery/kit.js'
 import { COUNTED, claims, evidencedHost, ISSUER, nowSeconds } from './kit.js'
 
@@ -18,7 +19,7 @@ afterEach(() => {
 })
 
 describe('evidence of an identity provider (R109)', () => {
-  it('signs the user in without another factor, and shows what was proven', async () => {
+  itWithSession('signs the user in without another factor, and shows what was proven', async () => {
     stopClock()
     const made = evidencedHost()
     const { agent, mfa } = await made.signIn('bob', claims({ amr: ['pwd', 'face', 'mfa'], acr: 'gold' }))
@@ -278,7 +279,7 @@ describe('evidence of an identity provider (R109)', () => {
     await stronger.post('/wire').expect(200)
   })
 
-  it('is what the first factor was, if it does not count', async () => {
+  itWithSession('is what the first factor was, if it does not count', async () => {
     const made = evidencedHost()
     const { agent } = await made.signIn('bob', claims({ amr: ['face'] }))
     await challenge(agent, 'sms').expect(200)
@@ -292,7 +293,7 @@ describe('evidence of an identity provider (R109)', () => {
   })
 })
 
-describe('evidence that does not count', () => {
+describeWithSession('evidence that does not count', () => {
   it('is stored while the login is pending, and not in a session that needs no factor', () =>
     everyCase(
       [
@@ -490,28 +491,31 @@ describe('a step-up at the issuer (R113, R114)', () => {
       },
     ))
 
-  it('ends the session, whoever comes back, and verifies a new one for the same user with newer evidence only', () =>
-    everyCase(
-      [
-        ['bob', 0, 'verified'],
-        ['bob', -6 * 60, 'pending'],
-        ['alice', 0, 'ended'],
-      ] as const,
-      async ([name, sinceSeconds, expected]) => {
-        const clock = stopClock()
-        const made = evidencedHost()
-        made.bring(claims())
-        const asked = sessionCookie(await login(jsonAgent(made.app), 'bob').expect(200))
-        clock.move(6 * MINUTE)
-        await withCookie(made.app, asked).get('/safe').set('Accept', 'text/html').expect(303)
-        made.bring(claims({ authTime: nowSeconds() + sinceSeconds }))
-        const back = await login(withCookie(made.app, asked), name)
-        expect(back.body.failed ? 'ended' : back.body.mfa.status).toBe(expected)
-        await withCookie(made.app, asked).get('/secret').expect(401)
-        const status = expected === 'verified' ? 200 : 401
-        await withCookie(made.app, sessionCookie(back)).get('/safe').expect(status)
-      },
-    ))
+  itWithSession(
+    'ends the session, whoever comes back, and verifies a new one for the same user with newer evidence only',
+    () =>
+      everyCase(
+        [
+          ['bob', 0, 'verified'],
+          ['bob', -6 * 60, 'pending'],
+          ['alice', 0, 'ended'],
+        ] as const,
+        async ([name, sinceSeconds, expected]) => {
+          const clock = stopClock()
+          const made = evidencedHost()
+          made.bring(claims())
+          const asked = sessionCookie(await login(jsonAgent(made.app), 'bob').expect(200))
+          clock.move(6 * MINUTE)
+          await withCookie(made.app, asked).get('/safe').set('Accept', 'text/html').expect(303)
+          made.bring(claims({ authTime: nowSeconds() + sinceSeconds }))
+          const back = await login(withCookie(made.app, asked), name)
+          expect(back.body.failed ? 'ended' : back.body.mfa.status).toBe(expected)
+          await withCookie(made.app, asked).get('/secret').expect(401)
+          const status = expected === 'verified' ? 200 : 401
+          await withCookie(made.app, sessionCookie(back)).get('/safe').expect(status)
+        },
+      ),
+  )
 
   it('is of no use to another session of the same user', async () => {
     const clock = stopClock()

@@ -11,6 +11,7 @@ import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { claims } from './kit.js'
 import { type Held, heldBy, show, stateOf } from './strength-kit.js'
 
@@ -27,7 +28,7 @@ const HELD: readonly (readonly Held[])[] = [
   ['sms', 'passkey'],
 ]
 
-describe('a policy that requires a strength (R115)', () => {
+describeWithSession('a policy that requires a strength (R115)', () => {
   it.each(['json', 'page', 'passport'] as const)(
     'admits to nothing else by less, whatever the user has, by %s',
     async (road) => {
@@ -89,14 +90,17 @@ async function admitted(setup: Parameters<typeof heldBy>[1] = {}) {
 }
 
 describe('a user without a factor that is strong enough (R115)', () => {
-  it('is led to add one by the strongest factor that they have, and is signed in by the new one only', async () => {
-    const { agent, after } = await admitted()
-    expect(after).toBe('enrollment_required')
-    expect((await agent.get('/mfa').expect(200)).body).toMatchObject({ enroll: '/mfa/keys' })
-    await addKey(agent, 'passkey')
-    const { mfa } = (await agent.get('/secret').expect(200)).body
-    expect(mfa).toMatchObject({ status: 'verified', acr: 'phrh', amr: ['pwd', 'hwk', 'user', 'mfa'] })
-  })
+  itWithSession(
+    'is led to add one by the strongest factor that they have, and is signed in by the new one only',
+    async () => {
+      const { agent, after } = await admitted()
+      expect(after).toBe('enrollment_required')
+      expect((await agent.get('/mfa').expect(200)).body).toMatchObject({ enroll: '/mfa/keys' })
+      await addKey(agent, 'passkey')
+      const { mfa } = (await agent.get('/secret').expect(200)).body
+      expect(mfa).toMatchObject({ status: 'verified', acr: 'phrh', amr: ['pwd', 'hwk', 'user', 'mfa'] })
+    },
+  )
 
   it('cannot add an app where a key is required, nor do anything else, and learns where to go', async () => {
     const { agent } = await admitted()
@@ -142,7 +146,7 @@ describe('a user without a factor that is strong enough (R115)', () => {
     expect(text).toContain('Add a passkey')
   })
 
-  it('may set up an app where that is strong enough', async () => {
+  itWithSession('may set up an app where that is strong enough', async () => {
     const made = await heldBy(['email'])
     made.decide({ require: 'strong' })
     const agent = jsonAgent(made.app)
@@ -218,62 +222,71 @@ describe('a user without a factor that is strong enough (R115)', () => {
     })
   })
 
-  it('passes until the grace period ends, and sees the banner until the factor is there', async () => {
-    const made = await heldBy(['sms'])
-    const graceUntil = Date.now() + DAY
-    made.decide({ ...KEY_REQUIRED, graceUntil })
-    const agent = jsonAgent(made.app)
-    await login(agent, 'bob').expect(200)
-    expect(await show(made, agent, 'sms', { device: undefined, road: 'json' })).toBe('verified')
-    const { mfa } = (await agent.get('/secret').expect(200)).body
-    expect(mfa).toMatchObject({
-      graceUntil,
-      banner: expect.stringContaining('Please add a passkey or a security key by'),
-    })
-    await addKey(agent, 'passkey')
-    expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({
-      graceUntil: null,
-      banner: null,
-    })
-  })
-
-  it('is in the grace period with evidence of an identity provider, until that is strong enough', () =>
-    everyCase([['strong', true] as const, ['phr', false] as const], async ([acr, isRunning]) => {
-      const made = await heldBy([])
+  itWithSession(
+    'passes until the grace period ends, and sees the banner until the factor is there',
+    async () => {
+      const made = await heldBy(['sms'])
       const graceUntil = Date.now() + DAY
       made.decide({ ...KEY_REQUIRED, graceUntil })
-      made.bring(claims({ amr: [], acr }))
       const agent = jsonAgent(made.app)
       await login(agent, 'bob').expect(200)
+      expect(await show(made, agent, 'sms', { device: undefined, road: 'json' })).toBe('verified')
       const { mfa } = (await agent.get('/secret').expect(200)).body
-      expect(mfa).toMatchObject({ status: 'verified', graceUntil: isRunning ? graceUntil : null })
-    }))
+      expect(mfa).toMatchObject({
+        graceUntil,
+        banner: expect.stringContaining('Please add a passkey or a security key by'),
+      })
+      await addKey(agent, 'passkey')
+      expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({
+        graceUntil: null,
+        banner: null,
+      })
+    },
+  )
 
-  it('is not let in by a trusted browser, a backup code or evidence that is too weak', async () => {
-    const made = await heldBy(['sms', 'app'])
-    made.decide('require')
-    const agent = jsonAgent(made.app)
-    await login(agent, 'bob').expect(200)
-    await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
-    const code = made.kit.apps.code('bob@example.com')
-    await agent
-      .post('/mfa/verify')
-      .send({ code, factor: 'app', trust: true })
-      .expect(200, /"trusted":true/)
-    await agent.post('/mfa/backup').send({ method: 'sms' }).expect(200)
-    const [backup] = made.kit.inbox.newest('+447700900102').codes
-    await agent.post('/logout').expect(200)
-    made.decide({ require: 'strong' })
-    made.bring(claims({ amr: [], acr: 'medium' }))
-    await login(agent, 'bob').expect(200)
-    expect(await stateOf(agent)).toBe('pending')
-    expect(made.events).toContainEqual(
-      expect.objectContaining({ type: 'evidence_refused', reason: 'too_weak' }),
-    )
-    const refused = await agent.post('/mfa/verify').send({ code: backup ?? 'AAAA-AAAA', factor: 'backup' })
-    expect([backup !== undefined, refused.status, refused.body.code]).toEqual([true, 404, 'unknown_factor'])
-    expect(await show(made, agent, 'app', { device: undefined, road: 'json' })).toBe('verified')
-  })
+  itWithSession(
+    'is in the grace period with evidence of an identity provider, until that is strong enough',
+    () =>
+      everyCase([['strong', true] as const, ['phr', false] as const], async ([acr, isRunning]) => {
+        const made = await heldBy([])
+        const graceUntil = Date.now() + DAY
+        made.decide({ ...KEY_REQUIRED, graceUntil })
+        made.bring(claims({ amr: [], acr }))
+        const agent = jsonAgent(made.app)
+        await login(agent, 'bob').expect(200)
+        const { mfa } = (await agent.get('/secret').expect(200)).body
+        expect(mfa).toMatchObject({ status: 'verified', graceUntil: isRunning ? graceUntil : null })
+      }),
+  )
+
+  itWithSession(
+    'is not let in by a trusted browser, a backup code or evidence that is too weak',
+    async () => {
+      const made = await heldBy(['sms', 'app'])
+      made.decide('require')
+      const agent = jsonAgent(made.app)
+      await login(agent, 'bob').expect(200)
+      await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+      const code = made.kit.apps.code('bob@example.com')
+      await agent
+        .post('/mfa/verify')
+        .send({ code, factor: 'app', trust: true })
+        .expect(200, /"trusted":true/)
+      await agent.post('/mfa/backup').send({ method: 'sms' }).expect(200)
+      const [backup] = made.kit.inbox.newest('+447700900102').codes
+      await agent.post('/logout').expect(200)
+      made.decide({ require: 'strong' })
+      made.bring(claims({ amr: [], acr: 'medium' }))
+      await login(agent, 'bob').expect(200)
+      expect(await stateOf(agent)).toBe('pending')
+      expect(made.events).toContainEqual(
+        expect.objectContaining({ type: 'evidence_refused', reason: 'too_weak' }),
+      )
+      const refused = await agent.post('/mfa/verify').send({ code: backup ?? 'AAAA-AAAA', factor: 'backup' })
+      expect([backup !== undefined, refused.status, refused.body.code]).toEqual([true, 404, 'unknown_factor'])
+      expect(await show(made, agent, 'app', { device: undefined, road: 'json' })).toBe('verified')
+    },
+  )
 })
 
 describe('a policy that answers "optional"', () => {
@@ -291,7 +304,7 @@ describe('a policy that answers "optional"', () => {
 describe('login.noDowngrade (R116)', () => {
   const NO_DOWNGRADE = { login: { noDowngrade: true } }
 
-  it('signs an account that has a key in with nothing less, by any road', () =>
+  itWithSession('signs an account that has a key in with nothing less, by any road', () =>
     everyCase(['json', 'page', 'passport'] as const, async (road) => {
       const made = await heldBy(['sms', 'passkey'], { options: NO_DOWNGRADE })
       made.decide('require')
@@ -302,9 +315,10 @@ describe('login.noDowngrade (R116)', () => {
       expect(await show(made, agent, 'sms', { device: undefined, road })).toBe('pending')
       expect(made.kit.inbox.all()).toEqual([])
       expect(await show(made, agent, 'passkey', { device: made.device, road })).toBe('verified')
-    }))
+    }),
+  )
 
-  it('leaves an account without a key as it is', async () => {
+  itWithSession('leaves an account without a key as it is', async () => {
     const made = await heldBy(['sms', 'app'], { options: NO_DOWNGRADE })
     made.decide('require')
     const agent = jsonAgent(made.app)
@@ -398,37 +412,40 @@ describe('a user who lost the factor that is strong enough (R94, R115, R116)', (
     return agent
   }
 
-  it('shows a weaker one to request a recovery, which opens nothing else, and completes it after the wait', async () => {
-    const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
-    made.decide('require')
-    const agent = await askedToRecover(made)
-    expect(await stateOf(agent)).toBe('pending')
-    await everyCase(
-      [
-        agent.post('/mfa/enroll-app').send({}),
-        agent.post('/mfa/keys/options').send({ method: 'passkey' }),
-        agent.post('/mfa/keys/remove').send({ key: 'k' }),
-        agent.post('/mfa/backup').send({}),
-        agent.post('/mfa/recover/complete').send({}),
-      ],
-      async (sent) => expect((await sent).status).toBeGreaterThanOrEqual(400),
-    )
-    await agent
-      .post('/mfa/recover')
-      .send({})
-      .expect(200, /"waiting"/)
-    made.kit.clock.advance('13h')
-    await createMfa(made.mfa).account.sendRecoveryNotices()
-    made.kit.clock.advance('12h')
-    const again = await askedToRecover(made)
-    await again
-      .post('/mfa/recover/complete')
-      .send({})
-      .expect(200, /"completed"/)
-    expect(await stateOf(again)).toBe('enrollment_required')
-    await addKey(again, 'passkey')
-    expect(await stateOf(again)).toBe('verified')
-  })
+  itWithSession(
+    'shows a weaker one to request a recovery, which opens nothing else, and completes it after the wait',
+    async () => {
+      const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
+      made.decide('require')
+      const agent = await askedToRecover(made)
+      expect(await stateOf(agent)).toBe('pending')
+      await everyCase(
+        [
+          agent.post('/mfa/enroll-app').send({}),
+          agent.post('/mfa/keys/options').send({ method: 'passkey' }),
+          agent.post('/mfa/keys/remove').send({ key: 'k' }),
+          agent.post('/mfa/backup').send({}),
+          agent.post('/mfa/recover/complete').send({}),
+        ],
+        async (sent) => expect((await sent).status).toBeGreaterThanOrEqual(400),
+      )
+      await agent
+        .post('/mfa/recover')
+        .send({})
+        .expect(200, /"waiting"/)
+      made.kit.clock.advance('13h')
+      await createMfa(made.mfa).account.sendRecoveryNotices()
+      made.kit.clock.advance('12h')
+      const again = await askedToRecover(made)
+      await again
+        .post('/mfa/recover/complete')
+        .send({})
+        .expect(200, /"completed"/)
+      expect(await stateOf(again)).toBe('enrollment_required')
+      await addKey(again, 'passkey')
+      expect(await stateOf(again)).toBe('verified')
+    },
+  )
 
   it('starts anew with the password, which leaves the code for a recovery behind', async () => {
     const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
@@ -456,7 +473,7 @@ describe('a user who lost the factor that is strong enough (R94, R115, R116)', (
     expect(await stateOf(agent)).toBe('pending')
   })
 
-  it('still signs in with the strong one, if it is found meanwhile', async () => {
+  itWithSession('still signs in with the strong one, if it is found meanwhile', async () => {
     const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
     made.decide('require')
     const agent = jsonAgent(made.app)

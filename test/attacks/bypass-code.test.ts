@@ -4,6 +4,7 @@ import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { describeWithSession } from '../kit/transports.js'
 import { recoveringHost, signInBy } from '../recovery/kit.js'
 
 const ORDER = { by: 'staff-7', reason: 'Lost phone' }
@@ -131,7 +132,7 @@ describe('an attacker who reads the bypass code later (R95)', () => {
   })
 })
 
-describe('an attacker in a session from before the reset (R95)', () => {
+describeWithSession('an attacker in a session from before the reset (R95)', () => {
   it('is signed out, also from a pending login', async () => {
     const clock = stopClock()
     const made = recoveringHost()

@@ -6,6 +6,7 @@ import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import {
   type RecoveringHost,
   recoveringHost,
@@ -76,7 +77,7 @@ async function allowed(requests: ReturnType<typeof otherRequests>): Promise<stri
 }
 
 describe('an attacker with the password and the mailbox, let in while the account waits for a new app (R135)', () => {
-  it('cannot replace the app once the owner has set it up, nor change anything else', async () => {
+  itWithSession('cannot replace the app once the owner has set it up, nor change anything else', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     const owner = await completed(made, clock)
@@ -92,41 +93,47 @@ describe('an attacker with the password and the mailbox, let in while the accoun
     await expectAppWorks(made, 'alice')
   })
 
-  it('cannot do so in another process either, even if the clock of that process is fast', async () => {
-    const clock = stopClock()
-    const [made, other] = twoProcesses()
-    const owner = await completed(made, clock)
-    clock.move(30 * SECOND)
-    const attacker = await letIn(other)
-    await attacker.post('/mfa/enroll-app').send({}).expect(200)
-    clock.move(-30 * SECOND)
-    await enroll(owner)
-    made.standIn.setApp('alice@example.com', '424242')
-    // It started in the future, so it does not end; but it is a pending login like any other.
-    expect(
-      await allowed([...enrollments(attacker), attacker.get('/mfa/keys'), attacker.get('/secret')]),
-    ).toEqual([])
-    await owner.get('/secret').expect(200)
-    clock.move(SECOND)
-    await expectAppWorks(made, 'alice')
-  })
+  itWithSession(
+    'cannot do so in another process either, even if the clock of that process is fast',
+    async () => {
+      const clock = stopClock()
+      const [made, other] = twoProcesses()
+      const owner = await completed(made, clock)
+      clock.move(30 * SECOND)
+      const attacker = await letIn(other)
+      await attacker.post('/mfa/enroll-app').send({}).expect(200)
+      clock.move(-30 * SECOND)
+      await enroll(owner)
+      made.standIn.setApp('alice@example.com', '424242')
+      // It started in the future, so it does not end; but it is a pending login like any other.
+      expect(
+        await allowed([...enrollments(attacker), attacker.get('/mfa/keys'), attacker.get('/secret')]),
+      ).toEqual([])
+      await owner.get('/secret').expect(200)
+      clock.move(SECOND)
+      await expectAppWorks(made, 'alice')
+    },
+  )
 
-  it('cannot confirm an app at the same moment as the session that shows a newer QR code', async () => {
-    const clock = stopClock()
-    const [made, other] = twoProcesses()
-    const owner = await completed(made, clock)
-    const attacker = await letIn(other)
-    for (const agent of [attacker, owner]) await agent.post('/mfa/enroll-app').send({}).expect(200)
-    const confirm = (agent: Agent) => agent.post('/mfa/enroll-app/confirm').send({ code: '123456' })
-    const answers = await Promise.all([confirm(owner), confirm(attacker)])
-    const [ofOwner, ofAttacker] = answers.map(({ status }) => status)
-    expect(ofOwner).toBe(200)
-    expect([401, 409]).toContain(ofAttacker)
-    const confirmed = made.standIn.calls.filter(
-      ({ verb, request }) => verb === 'verify' && Reflect.get(request as object, 'kind') === 'confirm',
-    )
-    expect(confirmed).toHaveLength(1)
-  })
+  itWithSession(
+    'cannot confirm an app at the same moment as the session that shows a newer QR code',
+    async () => {
+      const clock = stopClock()
+      const [made, other] = twoProcesses()
+      const owner = await completed(made, clock)
+      const attacker = await letIn(other)
+      for (const agent of [attacker, owner]) await agent.post('/mfa/enroll-app').send({}).expect(200)
+      const confirm = (agent: Agent) => agent.post('/mfa/enroll-app/confirm').send({ code: '123456' })
+      const answers = await Promise.all([confirm(owner), confirm(attacker)])
+      const [ofOwner, ofAttacker] = answers.map(({ status }) => status)
+      expect(ofOwner).toBe(200)
+      expect([401, 409]).toContain(ofAttacker)
+      const confirmed = made.standIn.calls.filter(
+        ({ verb, request }) => verb === 'verify' && Reflect.get(request as object, 'kind') === 'confirm',
+      )
+      expect(confirmed).toHaveLength(1)
+    },
+  )
 
   it('can do nothing but set up a factor as long as the account waits', async () => {
     const clock = stopClock()
@@ -182,7 +189,7 @@ async function withKey() {
   return { made, agent, key }
 }
 
-describe('a session that must set up a factor after a reset (R135)', () => {
+describeWithSession('a session that must set up a factor after a reset (R135)', () => {
   it('neither lists, renames nor removes the keys of the account', async () => {
     const { agent, key } = await withKey()
     const { body } = await agent.get('/mfa/keys').expect(403)

@@ -3,6 +3,7 @@ import { requireMfa } from '../../src/index.js'
 import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { browserAgent, host } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
 
 const bank = () =>
@@ -78,7 +79,7 @@ describe('the owner of the account (R92)', () => {
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
   })
 
-  it('changes factors after a step-up with the app, and returns to the change', async () => {
+  itWithSession('changes factors after a step-up with the app, and returns to the change', async () => {
     const made = bank()
     const { standIn } = made
     standIn.setApp('alice@example.com', '424242')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { recoveringHost, requestRecovery, signInBy, waitForRecovery } from '../recovery/kit.js'
 
 describe('an attacker who wants to complete a recovery before its time (R94)', () => {
@@ -18,7 +19,7 @@ describe('an attacker who wants to complete a recovery before its time (R94)', (
     expect(made.ended).toEqual([])
   })
 
-  it('cannot complete it in a session that was already open', async () => {
+  itWithSession('cannot complete it in a session that was already open', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)

@@ -4,6 +4,7 @@ import { addKey, keyHost } from '../keys/kit.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, type HostSetup, host, jsonAgent, withCookie } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { twoProcesses } from '../recovery/kit.js'
 import type { Agent } from '../trust/kit.js'
 
@@ -33,7 +34,7 @@ describe('an attacker with the password, in a session that the policy let pass (
     expect((await attacker.get('/mfa')).body.status).toBe('none')
   })
 
-  it('cannot do so in another process', async () => {
+  itWithSession('cannot do so in another process', async () => {
     const [made, other] = twoProcesses(answering('skip'))
     const cookie = sessionCookie(await login(jsonAgent(made.app), 'nina').expect(200))
     for (const { app } of [made, other]) {
@@ -104,7 +105,7 @@ describe('a user whose login proved who they are, as the policy says (R120)', ()
   })
 })
 
-describe('a user without a factor of whom none is required', () => {
+describeWithSession('a user without a factor of whom none is required', () => {
   it.each<[string, HostSetup]>([
     ['without a policy', {}],
     ['in a grace period', answering({ graceUntil: Date.now() + 60_000 })],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { COOKIE, trustingHost } from '../trust/kit.js'
 
 describe('an attacker who signs in with a weaker factor than the strongest one of the account (R92)', () => {
@@ -33,7 +34,7 @@ describe('an attacker who signs in with a weaker factor than the strongest one o
     expect(page.text).toContain('name="trust"')
   })
 
-  it('cannot have a browser trusted by the Passport strategy', async () => {
+  itWithSession('cannot have a browser trusted by the Passport strategy', async () => {
     const made = trustingHost({
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))

@@ -4,6 +4,7 @@ import { createMfa, type MfaEvent } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 
 /** A host whose events are recorded. */
 function observedHost() {
@@ -64,7 +65,7 @@ describe('events', () => {
     expect(ofType('verified')).toMatchObject([{ method: 'app', afterMs: 9 * SECOND }])
   })
 
-  it('report a pending login once when it is canceled or found expired', async () => {
+  itWithSession('report a pending login once when it is canceled or found expired', async () => {
     const clock = stopClock()
     const { app, ofType } = observedHost()
     const one = await signIn(app, 'bob')

@@ -7,6 +7,7 @@ import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -30,7 +31,7 @@ describe('a policy', () => {
     await agent.post('/transfer').expect(200)
   })
 
-  it('can block users without a factor until they set one up', async () => {
+  itWithSession('can block users without a factor until they set one up', async () => {
     const { app, standIn, users } = decided('require')
     const agent = await signIn(app, 'nina')
     const blocked = await agent.get('/secret').expect(401)
@@ -65,7 +66,7 @@ describe('a policy', () => {
     expect(standIn.calls).toEqual([])
   })
 
-  it('can grant users without a factor a grace period, exact to the millisecond', async () => {
+  itWithSession('can grant users without a factor a grace period, exact to the millisecond', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const graceUntil = Date.now() + 60_000
     const { app } = decided({ graceUntil })
@@ -79,29 +80,32 @@ describe('a policy', () => {
     await nina.get('/secret').expect(401)
   })
 
-  it('is asked once for a grace period, and again after five minutes, which changes nothing', async () => {
-    const clock = stopClock()
-    const graceUntil = Date.now() + HOUR
-    let asked = 0
-    const policy = () => {
-      asked++
-      return { graceUntil }
-    }
-    const { app } = host({ options: { policy } })
-    const nina = await signIn(app, 'nina')
-    for (let minute = 0; minute < 4; minute++) {
-      await nina.get('/secret').expect(200)
+  itWithSession(
+    'is asked once for a grace period, and again after five minutes, which changes nothing',
+    async () => {
+      const clock = stopClock()
+      const graceUntil = Date.now() + HOUR
+      let asked = 0
+      const policy = () => {
+        asked++
+        return { graceUntil }
+      }
+      const { app } = host({ options: { policy } })
+      const nina = await signIn(app, 'nina')
+      for (let minute = 0; minute < 4; minute++) {
+        await nina.get('/secret').expect(200)
+        clock.move(MINUTE)
+      }
+      expect(asked).toBe(1)
       clock.move(MINUTE)
-    }
-    expect(asked).toBe(1)
-    clock.move(MINUTE)
-    for (let page = 0; page < 3; page++) {
-      expect((await nina.get('/secret').expect(200)).body.mfa).toMatchObject({ graceUntil })
-    }
-    expect(asked).toBe(2)
-  })
+      for (let page = 0; page < 3; page++) {
+        expect((await nina.get('/secret').expect(200)).body.mfa).toMatchObject({ graceUntil })
+      }
+      expect(asked).toBe(2)
+    },
+  )
 
-  it.each([
+  itWithSession.each([
     ['en', 'Please set up two-step verification by January 31, 2027.'],
     ['de-AT', 'Bitte richten Sie bis zum 31. Januar 2027 die Bestätigung in zwei Schritten ein.'],
     ['es', 'Configura la verificación en dos pasos antes del 31 de enero de 2027.'],
@@ -121,7 +125,7 @@ describe('a policy', () => {
     },
   )
 
-  it('composes that sentence only for pages that read it', async () => {
+  itWithSession('composes that sentence only for pages that read it', async () => {
     let asked = 0
     const { app } = host({
       options: {
@@ -147,7 +151,7 @@ describe('a policy', () => {
     await jsonAgent(app).get('/banner').expect(200, { banner: null })
   })
 
-  it('receives the options of the login route, and decides for that session', async () => {
+  itWithSession('receives the options of the login route, and decides for that session', async () => {
     const { app } = host({
       options: { policy: ({ login }) => (login.via === 'sso' ? 'skip' : 'require') },
       routes: (app, _mfa, auth) => {
@@ -170,15 +174,18 @@ describe('a policy', () => {
     await bySso.get('/secret').expect(401)
   })
 
-  it('is not asked again while the factor is missing, as it does not know that login any more', async () => {
-    const { app } = host({
-      login: { via: 'form' } as object,
-      options: { policy: ({ login }) => (login.via === 'form' ? 'require' : 'skip') },
-    })
-    const agent = await signIn(app, 'bob')
-    expect((await agent.get('/mfa').expect(200)).body.status).toBe('pending')
-    await agent.get('/secret').expect(401)
-  })
+  itWithSession(
+    'is not asked again while the factor is missing, as it does not know that login any more',
+    async () => {
+      const { app } = host({
+        login: { via: 'form' } as object,
+        options: { policy: ({ login }) => (login.via === 'form' ? 'require' : 'skip') },
+      })
+      const agent = await signIn(app, 'bob')
+      expect((await agent.get('/mfa').expect(200)).body.status).toBe('pending')
+      await agent.get('/secret').expect(401)
+    },
+  )
 
   it.each(['before', 'behind'])(
     'decides about users of a remember-me strategy %s the gate, for each user and request',

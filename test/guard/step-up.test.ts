@@ -16,6 +16,7 @@ import {
 } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { heldWork } from '../kit/signal.js'
+import { itWithSession } from '../kit/transports.js'
 
 const MINUTE_MS = 60_000
 
@@ -85,7 +86,7 @@ async function showAgain(
 }
 
 describe('a step-up', () => {
-  it('offers only the factors that count for the route, and accepts one of them', async () => {
+  itWithSession('offers only the factors that count for the route, and accepts one of them', async () => {
     const { app, standIn } = payments()
     standIn.setApp('alice@example.com', '424242')
     const agent = await signInFully({ app, standIn }, 'alice', 'sms')
@@ -275,14 +276,17 @@ describe('a step-up', () => {
     await showAgain(standIn, agent, '/statement?year=2026')
   })
 
-  it('is refused where the policy lets a pending login pass without a factor, instead of asking to set one up', async () => {
-    let decision: 'require' | 'skip' = 'require'
-    const { app } = host({ options: { policy: () => decision, login: { pendingPaths: ['/transfer'] } } })
-    const agent = await signIn(app, 'nina')
-    expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_required')
-    decision = 'skip'
-    expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_not_allowed')
-  })
+  itWithSession(
+    'is refused where the policy lets a pending login pass without a factor, instead of asking to set one up',
+    async () => {
+      let decision: 'require' | 'skip' = 'require'
+      const { app } = host({ options: { policy: () => decision, login: { pendingPaths: ['/transfer'] } } })
+      const agent = await signIn(app, 'nina')
+      expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_required')
+      decision = 'skip'
+      expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_not_allowed')
+    },
+  )
 
   it('leads a user without a factor to the page of one that the route accepts and the app offers', () =>
     everyCase(
@@ -436,7 +440,7 @@ describe('a step-up of a user with a passkey that the app has turned off (R132)'
     return signIn(app, name)
   }
 
-  it('says so where no other factor counts', async () => {
+  itWithSession('says so where no other factor counts', async () => {
     const WITHHELD = { code: 'factors_withheld', next: '/mfa' }
     const bob = await withheldPasskey('bob', 'skip')
     expect((await bob.get('/strong').expect(403)).body).toMatchObject(WITHHELD)
@@ -450,7 +454,7 @@ describe('a step-up of a user with a passkey that the app has turned off (R132)'
     expect(body).toMatchObject({ code: 'step_up_required', factors: [], backup: true })
   })
 
-  it('comes after the sign-in with another factor', async () => {
+  itWithSession('comes after the sign-in with another factor', async () => {
     const bob = await withheldPasskey('bob', 'require')
     expect((await bob.get('/strong').expect(401)).body.code).toBe('mfa_required')
   })

@@ -6,27 +6,31 @@ import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, EMPTY_RECORD, jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { addKey, approvedByAny, assertion, keyHost, PAGE, showCode, showPasskey, signedIn } from './kit.js'
 
 afterEach(() => void vi.useRealTimers())
 
 describe('adding a key', () => {
-  it('stores it, notifies the user, keeps the other factors, and starts a session under a new id (R03)', async () => {
-    const made = keyHost()
-    const agent = await signedIn(made, 'bob', 'sms')
-    const { key } = await addKey(agent, 'passkey', { name: 'My phone', backupEligible: true })
-    expect(key).toMatchObject({ method: 'passkey', name: 'My phone', synced: true })
-    const listed = await agent.get('/mfa/keys').expect(200)
-    expect(listed.body).toMatchObject({ keys: [key], relyingPartyId: 'vault.example' })
-    expect(listed.body.userHandle).toMatch(/^[\w-]+$/)
-    expect(made.types()).toContain('key_added')
-    expect(made.notices).toMatchObject([{ type: 'factor_added', method: 'passkey', keyName: 'My phone' }])
-    expect(made.notices[0]?.text).toContain('Passkey (My phone)')
-    const state = await agent.get('/mfa').expect(200)
-    expect(state.body.factors.map(({ id }: { id: string }) => id)).toEqual(['passkey', 'sms'])
-    const { mfa } = (await agent.get('/secret').expect(200)).body
-    expect(mfa.amr).toEqual(['pwd', 'sms', 'swk', 'user', 'mfa'])
-  })
+  itWithSession(
+    'stores it, notifies the user, keeps the other factors, and starts a session under a new id (R03)',
+    async () => {
+      const made = keyHost()
+      const agent = await signedIn(made, 'bob', 'sms')
+      const { key } = await addKey(agent, 'passkey', { name: 'My phone', backupEligible: true })
+      expect(key).toMatchObject({ method: 'passkey', name: 'My phone', synced: true })
+      const listed = await agent.get('/mfa/keys').expect(200)
+      expect(listed.body).toMatchObject({ keys: [key], relyingPartyId: 'vault.example' })
+      expect(listed.body.userHandle).toMatch(/^[\w-]+$/)
+      expect(made.types()).toContain('key_added')
+      expect(made.notices).toMatchObject([{ type: 'factor_added', method: 'passkey', keyName: 'My phone' }])
+      expect(made.notices[0]?.text).toContain('Passkey (My phone)')
+      const state = await agent.get('/mfa').expect(200)
+      expect(state.body.factors.map(({ id }: { id: string }) => id)).toEqual(['passkey', 'sms'])
+      const { mfa } = (await agent.get('/secret').expect(200)).body
+      expect(mfa.amr).toEqual(['pwd', 'sms', 'swk', 'user', 'mfa'])
+    },
+  )
 
   it('says before that it ends the trust in browsers, where browsers are trusted', async () => {
     const ends = 'When you add one, all trusted browsers are removed.'
@@ -187,29 +191,32 @@ describe('changing a key', () => {
     expect((await bob.get('/mfa/keys')).body.keys).toMatchObject([{ name: 'Blue' }])
   })
 
-  it('removes it after a confirmation, notifies the user, and revokes the trusted browsers', async () => {
-    const made = keyHost({ options: { trustedDevices: { store: 'memory' } } })
-    const agent = await signedIn(made, 'bob', 'sms')
-    const { key, device } = await addKey(agent, 'passkey', { name: 'My phone' })
-    const trusting = await signedIn(made, 'bob')
-    const response = await assertion(trusting, 'passkey', device)
-    const trusted = await trusting.post('/mfa/verify').send({ response, trust: true }).expect(200)
-    expect(trusted.body.trusted).toBe(true)
-    await showPasskey(agent, device)
-    const page = await agent.get(`/mfa/keys/remove?key=${key.id}`).set('Accept', 'text/html').expect(200)
-    expect(page.text).toContain('My phone')
-    expect((await agent.get('/mfa/keys')).body.keys).toHaveLength(1)
-    const remove = () => agent.post('/mfa/keys/remove').send({ key: key.id })
-    await remove().expect(200, { status: 'removed' })
-    expect((await remove().expect(404)).body.code).toBe('unknown_key')
-    expect((await agent.get('/mfa/keys')).body.keys).toEqual([])
-    expect(made.notices.at(-1)).toMatchObject({ type: 'factor_removed', keyName: 'My phone' })
-    expect(made.types()).toEqual(expect.arrayContaining(['factor_removed', 'devices_revoked']))
-    // The user signs in with what is left.
-    const next = await signedIn(made, 'bob')
-    const { body } = await next.get('/mfa').expect(200)
-    expect(body).toMatchObject({ status: 'pending', factors: [{ id: 'sms' }] })
-  })
+  itWithSession(
+    'removes it after a confirmation, notifies the user, and revokes the trusted browsers',
+    async () => {
+      const made = keyHost({ options: { trustedDevices: { store: 'memory' } } })
+      const agent = await signedIn(made, 'bob', 'sms')
+      const { key, device } = await addKey(agent, 'passkey', { name: 'My phone' })
+      const trusting = await signedIn(made, 'bob')
+      const response = await assertion(trusting, 'passkey', device)
+      const trusted = await trusting.post('/mfa/verify').send({ response, trust: true }).expect(200)
+      expect(trusted.body.trusted).toBe(true)
+      await showPasskey(agent, device)
+      const page = await agent.get(`/mfa/keys/remove?key=${key.id}`).set('Accept', 'text/html').expect(200)
+      expect(page.text).toContain('My phone')
+      expect((await agent.get('/mfa/keys')).body.keys).toHaveLength(1)
+      const remove = () => agent.post('/mfa/keys/remove').send({ key: key.id })
+      await remove().expect(200, { status: 'removed' })
+      expect((await remove().expect(404)).body.code).toBe('unknown_key')
+      expect((await agent.get('/mfa/keys')).body.keys).toEqual([])
+      expect(made.notices.at(-1)).toMatchObject({ type: 'factor_removed', keyName: 'My phone' })
+      expect(made.types()).toEqual(expect.arrayContaining(['factor_removed', 'devices_revoked']))
+      // The user signs in with what is left.
+      const next = await signedIn(made, 'bob')
+      const { body } = await next.get('/mfa').expect(200)
+      expect(body).toMatchObject({ status: 'pending', factors: [{ id: 'sms' }] })
+    },
+  )
 })
 
 describe('an application without keys', () => {

@@ -3,6 +3,7 @@ import { createMfa, type MfaOptions, type MfaService } from '../../src/index.js'
 import type { UserRequest } from '../../src/protocol/contact.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { addKey, approvedByAny, assertion, type KeyHost, keyHost, signedIn } from './kit.js'
 
 const RECOVERY: Partial<MfaOptions<TestUser>> = {
@@ -128,7 +129,7 @@ describe('a reset with a service that cannot remove an app (R95)', () => {
     await agent.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
   }
 
-  it('offers only a new app, which replaces the old one', async () => {
+  itWithSession('offers only a new app, which replaces the old one', async () => {
     const { made, agent } = await letIn()
     const refused = await agent.post('/mfa/keys/options').send({ method: 'passkey' }).expect(403)
     expect(refused.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })

@@ -6,6 +6,7 @@ import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { addKey, approvedByAny, assertion, keyHost, PAGE, signedIn } from './kit.js'
 
 afterEach(() => void vi.useRealTimers())
@@ -29,7 +30,7 @@ async function signInByCode({ kit }: ReturnType<typeof keyHost>, browser: Return
 }
 
 describe('signing in with a key', () => {
-  it('proves what its flags say (R19)', () =>
+  itWithSession('proves what its flags say (R19)', () =>
     everyCase(
       [
         ['passkey', false, ['pwd', 'hwk', 'user', 'mfa']],
@@ -56,7 +57,8 @@ describe('signing in with a key', () => {
         expect((await agent.get('/secret').expect(200)).body.mfa.amr).toEqual(amr)
         expect(events.at(-1)).toMatchObject({ type: 'verified', method, purpose: 'sign-in' })
       },
-    ))
+    ),
+  )
 
   it('works with the form that the page posts, and its reload does nothing more', async () => {
     const { app, device } = await withKey()
@@ -118,7 +120,7 @@ describe('signing in with a key', () => {
     expect(text).not.toContain('factor=app')
   })
 
-  it('opens one session for 20 concurrent responses (R21)', async () => {
+  itWithSession('opens one session for 20 concurrent responses (R21)', async () => {
     const made = keyHost()
     const { device } = await addKey(await signedIn(made, 'bob', 'sms'), 'passkey')
     const pending = sessionCookie(await login(jsonAgent(made.app), 'bob').expect(200))
@@ -278,7 +280,7 @@ describe('requireMfa({ minStrength: "phishing-resistant" })', () => {
   })
 })
 
-describe('the strategy', () => {
+describeWithSession('the strategy', () => {
   it('approves a single request with a key, and creates no session for it', async () => {
     const { agent, device, ...made } = await withKey('passkey', {
       routes: (app, _mfa, auth) => {

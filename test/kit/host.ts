@@ -16,6 +16,7 @@ import { sessionCookie } from './cookies.js'
 import { serverOf } from './open-servers.js'
 import { challenge, login, verify } from './sign-in.js'
 import { type StandIn, standInService } from './stand-in-service.js'
+import { currentTransport } from './transports.js'
 
 /** A user of the tests' host app. */
 export interface TestUser {
@@ -73,7 +74,7 @@ export interface HostSetup {
   /** Mounts middleware of the test between `passport.session()` and the gate. */
   beforeGate?: (app: App, auth: passport.Authenticator) => void
   /** Mounts middleware of the test after the gate and before the routers. */
-  behindGate?: (app: App, auth: passport.Authenticator) => void
+  behindGate?: (app: App, auth: passport.Authenticator, mfa: MfaOptions<TestUser>) => void
   /** Given to `passport.authenticate` on `POST /login`. */
   login?: passport.AuthenticateOptions
   /** Mounts routes of the test between the gate and the error handler. */
@@ -104,9 +105,10 @@ export const LISTED_APP: Partial<MfaOptions<TestUser>> = {
 }
 
 /** A typical host app, with the plugin mounted as in the README. */
-export function host(setup: HostSetup = {}) {
+export function host(given: HostSetup = {}) {
+  const users = given.users ?? testUsers()
+  const setup = currentTransport().hostWith(given, users)
   const standIn = setup.standIn ?? standInService()
-  const users = setup.users ?? testUsers()
   const store = setup.store ?? new MemoryStore()
   const failures: unknown[] = []
   const service = setup.options?.service ?? standIn.service
@@ -141,7 +143,7 @@ export function host(setup: HostSetup = {}) {
   app.use(auth.session())
   setup.beforeGate?.(app, auth)
   app.use(mfaSession(mfa))
-  setup.behindGate?.(app, auth)
+  setup.behindGate?.(app, auth, mfa)
   if (setup.mount) setup.mount(app, mfa)
   else app.use('/mfa', mfaRouter(mfa))
 
@@ -200,9 +202,9 @@ export function addActingRoutes(
   })
 }
 
-/** A client that keeps cookies and requests JSON. */
+/** A client that requests JSON, and keeps cookies, or references and tokens in a suite that runs with them. */
 export function jsonAgent(app: App) {
-  return request.agent(serverOf(app)).set('Accept', 'application/json')
+  return currentTransport().equip(request.agent(serverOf(app)).set('Accept', 'application/json'))
 }
 
 /** A client that keeps cookies and requests pages. */
@@ -244,12 +246,12 @@ export async function signInFully(host: Pick<Host, 'app' | 'standIn'>, name: str
 
 /** A client that sends this cookie, as an attacker who has stolen it or a slow tab would. */
 export function withCookie(app: App, cookie: string) {
-  return jsonAgent(app).set('Cookie', cookie)
+  return request.agent(serverOf(app)).set({ Accept: 'application/json', Cookie: cookie })
 }
 
 /** The session cookie of a pending login. */
 export async function pendingCookie({ app }: Pick<Host, 'app'>, name: string): Promise<string> {
-  const cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
+  const cookie = sessionCookie(await login(withCookie(app, ''), name).expect(200))
   if (cookie === '') throw new Error(`the login of ${name} set no session cookie`)
   return cookie
 }

@@ -9,6 +9,7 @@ import { challenge, login, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { begin, listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { itWithSession } from '../kit/transports.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
@@ -305,7 +306,7 @@ describe('ten wrong codes in a day (R23)', () => {
     await signInFully(made, 'bob')
   })
 
-  it('show a page that says how long the lock lasts', async () => {
+  itWithSession('show a page that says how long the lock lasts', async () => {
     const made = host()
     const agent = await lockOut(made)
     const refused = verify(agent, '000000', { factor: 'app' }).set('Accept', 'text/html')
@@ -339,7 +340,7 @@ describe('a correct code (R25)', () => {
     expect((await wrong(locked, 'app')).body.code).toBe('locked')
   })
 
-  it('ends its challenge, so that it cannot be used twice', async () => {
+  itWithSession('ends its challenge, so that it cannot be used twice', async () => {
     const made = host()
     const { service } = made.standIn
     const { verify: check } = service

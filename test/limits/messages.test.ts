@@ -7,6 +7,7 @@ import { everyCase } from '../kit/every-case.js'
 import { host, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
+import { itWithSession } from '../kit/transports.js'
 
 describe('the wait before a code is sent again (R43)', () => {
   it('is 30, 60, then 120 seconds, and is part of the challenge and of the refusal', async () => {
@@ -199,22 +200,25 @@ describe('a message that may have been sent although the service failed (R43)', 
       await backup().expect(200)
     }))
 
-  it('reaches a slow service five times, however often an attacker with the password requests it', async () => {
-    const service = await hostileService(() => {})
-    const address = {
-      baseUrl: service.url,
-      apiKey: 'key-of-the-tests-0123456789',
-      dialect: 'published',
-    } as const
-    const slow = { ...address, dialect: 'published', timeout: 1_000 } as const
-    const made = host({ options: { service: { ...slow, breaker: false } } })
-    const statuses: number[] = []
-    for (let login = 0; login < 12; login++) {
-      statuses.push((await challenge(await signIn(made.app, 'bob'), 'sms')).status)
-    }
-    expect(statuses).toEqual([503, 503, 503, 503, 503, 429, 429, 429, 429, 429, 429, 429])
-    expect(service.calls).toHaveLength(5)
-  })
+  itWithSession(
+    'reaches a slow service five times, however often an attacker with the password requests it',
+    async () => {
+      const service = await hostileService(() => {})
+      const address = {
+        baseUrl: service.url,
+        apiKey: 'key-of-the-tests-0123456789',
+        dialect: 'published',
+      } as const
+      const slow = { ...address, dialect: 'published', timeout: 1_000 } as const
+      const made = host({ options: { service: { ...slow, breaker: false } } })
+      const statuses: number[] = []
+      for (let login = 0; login < 12; login++) {
+        statuses.push((await challenge(await signIn(made.app, 'bob'), 'sms')).status)
+      }
+      expect(statuses).toEqual([503, 503, 503, 503, 503, 429, 429, 429, 429, 429, 429, 429])
+      expect(service.calls).toHaveLength(5)
+    },
+  )
 
   it('is not counted while the service does not listen', async () => {
     // A port that is never given to a server of another test.

@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { itWithSession } from '../kit/transports.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp, tokenIn } from './kit.js'
 
@@ -57,42 +58,45 @@ describe('a recovery (R94)', () => {
     expect(made.told('recovery_reminded')).toHaveLength(1)
   })
 
-  it('takes the user to enrollment after 24 hours, and ends the old factor, other sessions and trusted devices', async () => {
-    const clock = stopClock()
-    const made = recoveringHost()
-    const { app, standIn } = made
-    const owner = await signInByApp(made)
-    await requestRecovery(made)
-    clock.move(12 * HOUR)
-    expect(await made.sendDueNotices()).toBe(1)
-    clock.move(12 * HOUR)
+  itWithSession(
+    'takes the user to enrollment after 24 hours, and ends the old factor, other sessions and trusted devices',
+    async () => {
+      const clock = stopClock()
+      const made = recoveringHost()
+      const { app, standIn } = made
+      const owner = await signInByApp(made)
+      await requestRecovery(made)
+      clock.move(12 * HOUR)
+      expect(await made.sendDueNotices()).toBe(1)
+      clock.move(12 * HOUR)
 
-    const { agent, body } = await signInBy(made, 'alice')
-    expect(body).toEqual({ status: 'verified', next: '/mfa/recover' })
-    expect((await agent.get('/mfa/recover').expect(200)).body.status).toBe('ready')
-    await agent.post('/mfa/recover/complete').send({}).expect(200, {
-      status: 'completed',
-      next: '/mfa/enroll-app',
-    })
-    expect(made.ended.map(({ factors }) => factors)).toEqual([
-      [{ id: 'app', method: 'app', contact: 'alice@example.com' }],
-    ])
-    expect(made.told('recovery_completed')).toMatchObject([{ userId: 'u-ali', methods: ['app'] }])
-    expect(made.toldContacts('recovery_completed').sort()).toEqual([...CONTACTS].sort())
-    await owner.get('/secret').expect(401)
-    expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')
+      const { agent, body } = await signInBy(made, 'alice')
+      expect(body).toEqual({ status: 'verified', next: '/mfa/recover' })
+      expect((await agent.get('/mfa/recover').expect(200)).body.status).toBe('ready')
+      await agent.post('/mfa/recover/complete').send({}).expect(200, {
+        status: 'completed',
+        next: '/mfa/enroll-app',
+      })
+      expect(made.ended.map(({ factors }) => factors)).toEqual([
+        [{ id: 'app', method: 'app', contact: 'alice@example.com' }],
+      ])
+      expect(made.told('recovery_completed')).toMatchObject([{ userId: 'u-ali', methods: ['app'] }])
+      expect(made.toldContacts('recovery_completed').sort()).toEqual([...CONTACTS].sort())
+      await owner.get('/secret').expect(401)
+      expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')
 
-    await agent.post('/mfa/enroll-app').send({}).expect(200)
-    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
-    await agent.get('/secret').expect(200)
-    expect((await agent.get('/mfa')).body).toMatchObject({ status: 'verified' })
+      await agent.post('/mfa/enroll-app').send({}).expect(200)
+      await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+      await agent.get('/secret').expect(200)
+      expect((await agent.get('/mfa')).body).toMatchObject({ status: 'verified' })
 
-    clock.move(SECOND)
-    standIn.setApp('alice@example.com', '987654')
-    const next = await signIn(app, 'alice')
-    await verify(next, '987654', { factor: 'app' }).expect(200)
-    await next.get('/secret').expect(200)
-  })
+      clock.move(SECOND)
+      standIn.setApp('alice@example.com', '987654')
+      const next = await signIn(app, 'alice')
+      await verify(next, '987654', { factor: 'app' }).expect(200)
+      await next.get('/secret').expect(200)
+    },
+  )
 
   it('ends trusted devices when it is completed', async () => {
     const clock = stopClock()
@@ -197,7 +201,7 @@ describe('a recovery (R94)', () => {
     await agent.post('/mfa/recover/complete').send({}).expect(200)
   })
 
-  it('waits a quarter of the period after a reminder that was sent late', async () => {
+  itWithSession('waits a quarter of the period after a reminder that was sent late', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     await requestRecovery(made)
@@ -246,7 +250,7 @@ describe('a recovery (R94)', () => {
     expect((await agent.get('/mfa/recover').expect(200)).text).toContain('Your recovery is waiting')
   })
 
-  it('is not requested by a factor that was shown for something else, or too late', async () => {
+  itWithSession('is not requested by a factor that was shown for something else, or too late', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     const { agent } = await signInBy(made, 'alice')
@@ -280,7 +284,7 @@ describe('a recovery (R94)', () => {
     expect((await owner.get('/mfa').expect(200)).text).toContain('/mfa/recover')
   })
 
-  it('requires a factor of the last five minutes', async () => {
+  itWithSession('requires a factor of the last five minutes', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     const { agent } = await signInBy(made, 'alice')
@@ -362,7 +366,7 @@ describe('a recovery (R94)', () => {
     expect(made.metrics().recoveries).toEqual({ requested: 1, canceled: 1, completed: 0 })
   })
 
-  it('does not lower what a route requires before it is completed', async () => {
+  itWithSession('does not lower what a route requires before it is completed', async () => {
     const made = recoveringHost({
       routes: (app) => {
         app.post(

@@ -4,6 +4,7 @@ import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp } from './kit.js'
 
@@ -39,36 +40,39 @@ describe('a help-desk reset (R95)', () => {
     expect(reads).toBe(2)
   })
 
-  it('ends factors, sessions and trust, notifies every contact, and names who did it and why', async () => {
-    const clock = stopClock()
-    const made = recoveringHost()
-    await signInAndTrust(made, 'alice')
-    const owner = await signInByApp(made)
-    clock.move(SECOND)
-    const { code, expiresAt } = await resetAlice(made, { approvedBy: 'staff-8' })
-    expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
-    expect(expiresAt).toBe(Date.now() + HOUR)
-    await owner.get('/secret').expect(401)
-    expect(made.ended[0]?.factors.map(({ id }) => id)).toEqual(['app', 'sms', 'email'])
-    expect(made.told('devices_revoked')).toMatchObject([{ count: 1, why: 'help_desk' }])
-    expect(made.told('account_reset')).toEqual([
-      {
-        type: 'account_reset',
-        userId: 'u-ali',
-        at: Date.now(),
-        ...ORDER,
-        approvedBy: 'staff-8',
-        methods: ['app', 'sms', 'email'],
-      },
-    ])
-    expect(made.toldContacts('account_reset').sort()).toEqual([...CONTACTS].sort())
-    for (const { notice } of made.sent) {
-      expect(JSON.stringify(notice)).not.toMatch(/staff-7|video call/)
-      expect(JSON.stringify(notice)).not.toContain(code)
-    }
-    expect(JSON.stringify(made.events)).not.toContain(code)
-    expect(made.metrics().resets).toBe(1)
-  })
+  itWithSession(
+    'ends factors, sessions and trust, notifies every contact, and names who did it and why',
+    async () => {
+      const clock = stopClock()
+      const made = recoveringHost()
+      await signInAndTrust(made, 'alice')
+      const owner = await signInByApp(made)
+      clock.move(SECOND)
+      const { code, expiresAt } = await resetAlice(made, { approvedBy: 'staff-8' })
+      expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
+      expect(expiresAt).toBe(Date.now() + HOUR)
+      await owner.get('/secret').expect(401)
+      expect(made.ended[0]?.factors.map(({ id }) => id)).toEqual(['app', 'sms', 'email'])
+      expect(made.told('devices_revoked')).toMatchObject([{ count: 1, why: 'help_desk' }])
+      expect(made.told('account_reset')).toEqual([
+        {
+          type: 'account_reset',
+          userId: 'u-ali',
+          at: Date.now(),
+          ...ORDER,
+          approvedBy: 'staff-8',
+          methods: ['app', 'sms', 'email'],
+        },
+      ])
+      expect(made.toldContacts('account_reset').sort()).toEqual([...CONTACTS].sort())
+      for (const { notice } of made.sent) {
+        expect(JSON.stringify(notice)).not.toMatch(/staff-7|video call/)
+        expect(JSON.stringify(notice)).not.toContain(code)
+      }
+      expect(JSON.stringify(made.events)).not.toContain(code)
+      expect(made.metrics().resets).toBe(1)
+    },
+  )
 
   it('has the user enter the bypass code at the next sign-in, and then set up a new factor', async () => {
     const clock = stopClock()

@@ -5,6 +5,7 @@ import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { itWithSession } from '../kit/transports.js'
 
 const OFFERED = 'Use a backup code'
 const ASKED = 'Do you have a backup code?'
@@ -92,7 +93,7 @@ describe('a backup code', () => {
 })
 
 describe('a hint about security', () => {
-  it('compares a factor with an authenticator app only where the user has one', async () => {
+  itWithSession('compares a factor with an authenticator app only where the user has one', async () => {
     const compared = 'Less secure than an authenticator app'
     const overviewOf = async (name: string) => {
       const browser = await signInFully(host(), name)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { host, signIn, signInFully } from '../kit/host.js'
+import { describeWithSession } from '../kit/transports.js'
 
 describe.each([
   ['enrolling an authenticator app (R55)', '/mfa/enroll-app', 'enrollApp'],
@@ -26,7 +27,7 @@ async function signedIn() {
   return { standIn: made.standIn, agent, show }
 }
 
-describe('sending new backup codes (R61)', () => {
+describeWithSession('sending new backup codes (R61)', () => {
   it('requires a second factor of the last five minutes, and continues after a fresh one', async () => {
     const clock = stopClock()
     const { standIn, agent, show } = await signedIn()

@@ -6,6 +6,7 @@ import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 
 type Outage = NonNullable<NonNullable<MfaOptions['outage']>['offer']>
 
@@ -104,7 +105,7 @@ describe('a code that cannot be delivered (R77)', () => {
     expect(answer.body).not.toHaveProperty('factors')
   })
 
-  it('leads to no contact in the response to a session that ended in the meantime', async () => {
+  itWithSession('leads to no contact in the response to a session that ended in the meantime', async () => {
     const { made, agent } = await undelivering('other-factor')
     const held = made.standIn.hold()
     const late = challenge(agent, 'sms').then((answer) => answer)

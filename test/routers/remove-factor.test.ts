@@ -7,6 +7,7 @@ import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { itWithSession } from '../kit/transports.js'
 
 const AT = Date.UTC(2027, 2, 1)
 
@@ -132,17 +133,23 @@ describe('removing the authenticator app', () => {
     expect(made.standIn.count('removeFactor')).toBe(0)
   })
 
-  it('happens once when two requests race, and a browser gets the factor page for both', async () => {
-    const made = removing()
-    const agent = await signInFully(made, 'alice')
-    const answers = await Promise.all([1, 2].map(() => agent.post('/mfa/enroll-app/remove').send({})))
-    expect(answers.map(({ body }) => body.code ?? body.status).sort()).toEqual(['removed', 'unknown_factor'])
-    expect(made.types().filter((type) => type === 'factor_removed')).toHaveLength(1)
-    expect(made.notices).toHaveLength(1)
-    const late = agent.post('/mfa/enroll-app/remove').set('Accept', 'text/html').type('form').send({})
-    // The app that was just used is stronger than the factors that are left.
-    await late.expect(303).expect('Location', '/mfa?removed=app')
-  })
+  itWithSession(
+    'happens once when two requests race, and a browser gets the factor page for both',
+    async () => {
+      const made = removing()
+      const agent = await signInFully(made, 'alice')
+      const answers = await Promise.all([1, 2].map(() => agent.post('/mfa/enroll-app/remove').send({})))
+      expect(answers.map(({ body }) => body.code ?? body.status).sort()).toEqual([
+        'removed',
+        'unknown_factor',
+      ])
+      expect(made.types().filter((type) => type === 'factor_removed')).toHaveLength(1)
+      expect(made.notices).toHaveLength(1)
+      const late = agent.post('/mfa/enroll-app/remove').set('Accept', 'text/html').type('form').send({})
+      // The app that was just used is stronger than the factors that are left.
+      await late.expect(303).expect('Location', '/mfa?removed=app')
+    },
+  )
 
   it('changes nothing while the service is down (503)', async () => {
     const made = removing()

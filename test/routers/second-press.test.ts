@@ -4,6 +4,7 @@ import { keyHost } from '../keys/kit.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host, jsonAgent, signInFully } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 
 /** Presses "Set up" as a browser does, and returns what the page shows. */
 async function press(browser: ReturnType<typeof browserAgent>) {
@@ -48,7 +49,7 @@ describe('a second press of "Set up" (R53, R54)', () => {
     expect(made.standIn.count('enrollApp')).toBe(2)
   })
 
-  it('needs the factor that the first one needed (R55)', async () => {
+  itWithSession('needs the factor that the first one needed (R55)', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await signInFully(made, 'bob')
@@ -63,20 +64,23 @@ describe('a second press of "Set up" (R53, R54)', () => {
       .expect('Location', '/mfa')
   })
 
-  it('gives a program the same secret, and one without the key of its browser another', async () => {
-    const made = keyHost()
-    const agent = jsonAgent(made.app)
-    await login(agent, 'nina')
-    const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
-    const again = await agent.post('/mfa/enroll-app').send({}).expect(200)
-    expect(again.body).toMatchObject({ secret: body.secret, uri: body.uri })
-    expect(again.body.qr).toMatch(/^data:image\/svg\+xml;base64,/)
-    agent.jar.setCookie(`mfa_enrollment=${'A'.repeat(43)}; Path=/mfa`, '127.0.0.1', '/mfa')
-    const copied = await agent.post('/mfa/enroll-app').send({}).expect(200)
-    expect(copied.body.secret).not.toBe(body.secret)
-    const code = totpCode(copied.body.secret, Date.now())
-    await agent.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
-  })
+  itWithSession(
+    'gives a program the same secret, and one without the key of its browser another',
+    async () => {
+      const made = keyHost()
+      const agent = jsonAgent(made.app)
+      await login(agent, 'nina')
+      const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
+      const again = await agent.post('/mfa/enroll-app').send({}).expect(200)
+      expect(again.body).toMatchObject({ secret: body.secret, uri: body.uri })
+      expect(again.body.qr).toMatch(/^data:image\/svg\+xml;base64,/)
+      agent.jar.setCookie(`mfa_enrollment=${'A'.repeat(43)}; Path=/mfa`, '127.0.0.1', '/mfa')
+      const copied = await agent.post('/mfa/enroll-app').send({}).expect(200)
+      expect(copied.body.secret).not.toBe(body.secret)
+      const code = totpCode(copied.body.secret, Date.now())
+      await agent.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
+    },
+  )
 })
 
 /** The secret on the page of an enrollment. */

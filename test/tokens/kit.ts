@@ -1,28 +1,14 @@
-import { createHmac, randomBytes } from 'node:crypto'
 import express, { type Express as App, type Request, type RequestHandler } from 'express'
 import request from 'supertest'
 import { createMfa, type MfaOptions } from '../../src/index.js'
 import type { TokenEnd } from '../../src/protocol/token-claims.js'
 import { type Host, type HostSetup, host, type TestUser, testUsers } from '../kit/host.js'
 import { serverOf } from '../kit/open-servers.js'
+import { payloadOf, signToken } from '../kit/signed-tokens.js'
 
-/** The key of the host's access tokens. */
-const KEY = randomBytes(32)
+export { payloadOf, signToken }
 
 const TOKEN_LIFE_S = 15 * 60
-
-/** A token of the host: a payload with its signature. */
-export function signToken(payload: object): string {
-  const body = Buffer.from(JSON.stringify(payload)).toString('base64url')
-  return `${body}.${createHmac('sha256', KEY).update(body).digest('base64url')}`
-}
-
-/** The payload of a token, if the host signed it. */
-export function payloadOf(token: string): Record<string, unknown> | undefined {
-  const [body = '', signature] = token.split('.')
-  if (createHmac('sha256', KEY).update(body).digest('base64url') !== signature) return undefined
-  return JSON.parse(Buffer.from(body, 'base64url').toString())
-}
 
 /** The host's middleware for access tokens, or with `kind`, for refresh tokens. */
 const bearer =

@@ -3,18 +3,17 @@ import { describe, expect, it } from 'vitest'
 import type { MfaEvent } from '../../src/index.js'
 import { createMfa, requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
-import type { HostSetup, TestUser } from '../kit/host.js'
+import { type HostSetup, host, signIn, type TestUser } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { TRANSPORTS } from '../kit/transports.js'
 
 /*
  * What holds for every transport: no sentence here says whether a client has a session or a reference.
  */
 
-describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
+describe('a client, whatever its transport', () => {
   /** Signs in with both factors. */
   async function signInFully(made: ReturnType<typeof host>, name = 'bob', factor = 'sms') {
-    const client = await signIn(made, name)
+    const client = await signIn(made.app, name)
     if (factor === 'app') {
       made.standIn.setApp(made.users[name]?.email ?? '', '424242')
       await verify(client, '424242', { factor }).expect(200)
@@ -27,7 +26,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
 
   it('is pending after the first factor, and passes guards after the second (R01)', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     expect((await client.get('/mfa').expect(200)).body).toMatchObject({
       status: 'pending',
       factors: [{ id: 'sms' }],
@@ -65,7 +64,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
 
   it('has five attempts for a challenge (R22)', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     const left: unknown[] = []
     for (let nth = 0; nth < 5; nth++)
@@ -80,17 +79,17 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
     const made = host({ options: { limits: { attemptsPerChallenge: 3, failuresBeforeLock: 5 } } })
     made.standIn.setApp('otto@example.com', '424242')
     for (const wrong of [3, 2]) {
-      const client = await signIn(made, 'otto')
+      const client = await signIn(made.app, 'otto')
       for (let nth = 0; nth < wrong; nth++) await verify(client, '000000', { factor: 'app' })
     }
-    const client = await signIn(made, 'otto')
+    const client = await signIn(made.app, 'otto')
     const { body } = await verify(client, '424242', { factor: 'app' }).expect(429)
     expect(body).toMatchObject({ code: 'locked', retryAfterSeconds: expect.any(Number) })
   })
 
   it('waits before a code is sent again (R42)', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     const { body } = await challenge(client, 'sms').expect(429)
     expect(body).toMatchObject({ code: 'resend_too_soon', retryAfterSeconds: expect.any(Number) })
@@ -99,21 +98,21 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
   it('has ten minutes for the second factor (R05)', async () => {
     const clock = stopClock()
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     clock.move(10 * MINUTE)
     expect((await client.get('/mfa').expect(401)).body.code).toBe('pending_login_expired')
   })
 
   it('gives a pending login up', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await client.post('/mfa/cancel').expect(200, { status: 'canceled', next: '/login' })
     await verify(client, '000000', { factor: 'sms' }).expect(401)
   })
 
   it('sets up the factor that the policy requires, and is signed in by it (R59)', async () => {
     const made = host({ options: { policy: () => 'require' } })
-    const client = await signIn(made, 'nina')
+    const client = await signIn(made.app, 'nina')
     expect((await client.get('/mfa').expect(200)).body).toMatchObject({
       status: 'pending',
       enroll: '/mfa/enroll-app',
@@ -126,7 +125,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
 
   it('sets up a stronger factor after a weaker one, where the policy requires it (R115)', async () => {
     const made = host({ options: { policy: () => ({ require: 'strong' }) } })
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     const { body } = await verify(client, made.standIn.newestCode()).expect(200)
     expect(body).toMatchObject({ status: 'enrollment_required', next: '/mfa/enroll-app' })
@@ -138,7 +137,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
 
   it('consumes no attempt while the service is down, and goes on when it is back (R77)', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     made.standIn.setTrouble(made.standIn.down)
     await verify(client, made.standIn.newestCode()).expect(503)
@@ -150,7 +149,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
 
   it('shows one code for one login (R21)', async () => {
     const made = host()
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     const code = made.standIn.newestCode()
     const answers = await Promise.all(Array.from({ length: 20 }, () => verify(client, code)))
@@ -191,7 +190,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
     const before = await signInFully(made)
     const { account } = createMfa(made.mfa)
     const bypass = await account.reset(made.users.bob as TestUser, { by: 'staff-1', reason: 'lost phone' })
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     expect((await client.get('/mfa').expect(200)).body).toMatchObject({ status: 'pending', bypass: true })
     await verify(client, 'AAAA-BBBB-CCCC-DDDD', { factor: 'bypass' }).expect(401)
     const { body } = await verify(client, bypass.code, { factor: 'bypass' }).expect(200)
@@ -206,7 +205,7 @@ describe.each(TRANSPORTS)('a client with $name', ({ host, signIn }) => {
     const clock = stopClock()
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
-    const client = await signIn(made, 'bob')
+    const client = await signIn(made.app, 'bob')
     await challenge(client, 'sms').expect(200)
     await verify(client, '000000').expect(401)
     await verify(client, made.standIn.newestCode()).expect(200)

@@ -5,6 +5,7 @@ import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { itWithSession } from '../kit/transports.js'
 import { type Agent, signInAndTrust, stateAfterLogin, type TrustingHost, trustingHost } from './kit.js'
 
 const statusOf = async (agent: Agent, name = 'bob') => (await stateAfterLogin(agent, name)).mfa
@@ -15,18 +16,21 @@ async function backUp(host: TrustingHost, agent: Agent): Promise<void> {
 }
 
 describe('the trust in a browser (R66)', () => {
-  it('ends when the fingerprint of the host changes, for example with the password, also in a running session', async () => {
-    const versions = new Map<string, number>()
-    const fingerprint = ({ id }: TestUser) => versions.get(id) ?? 1
-    const host = trustingHost({ options: { trustedDevices: { store: 'memory', fingerprint } } })
-    const agent = await signInAndTrust(host, 'bob')
-    expect(await statusOf(agent)).toMatchObject({ trusted: true })
-    versions.set('u-bob', 2)
-    await agent.get('/secret').expect(401)
-    expect(await statusOf(agent)).toMatchObject({ status: 'pending', trusted: false })
-    versions.set('u-bob', 1)
-    expect(await statusOf(agent)).toMatchObject({ status: 'pending', trusted: false })
-  })
+  itWithSession(
+    'ends when the fingerprint of the host changes, for example with the password, also in a running session',
+    async () => {
+      const versions = new Map<string, number>()
+      const fingerprint = ({ id }: TestUser) => versions.get(id) ?? 1
+      const host = trustingHost({ options: { trustedDevices: { store: 'memory', fingerprint } } })
+      const agent = await signInAndTrust(host, 'bob')
+      expect(await statusOf(agent)).toMatchObject({ trusted: true })
+      versions.set('u-bob', 2)
+      await agent.get('/secret').expect(401)
+      expect(await statusOf(agent)).toMatchObject({ status: 'pending', trusted: false })
+      versions.set('u-bob', 1)
+      expect(await statusOf(agent)).toMatchObject({ status: 'pending', trusted: false })
+    },
+  )
 
   it('ends when a factor changes', () =>
     everyCase<[string, (user: TestUser) => void]>(
@@ -151,7 +155,7 @@ describe('while the store of trusted devices is down', () => {
     await agent.get('/mfa/devices').expect(503)
   })
 
-  it('a session of a trusted browser gets a 503, and continues afterward (R77)', async () => {
+  itWithSession('a session of a trusted browser gets a 503, and continues afterward (R77)', async () => {
     const { state, host } = outage()
     const agent = await signInAndTrust(host, 'bob')
     await login(agent, 'bob').expect(200)

@@ -1,0 +1,3 @@
+import { runWithTokens } from './suites.js'
+
+await runWithTokens('limits')
