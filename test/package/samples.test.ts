@@ -22,6 +22,7 @@ const DOCUMENTS = [
   'docs/client.md',
   'docs/approvals.md',
   'docs/recovery.md',
+  'docs/tokens.md',
 ]
 
 /** Declarations that the samples of the documents assume. */
@@ -72,6 +73,14 @@ declare function showGrey(text: string): void
 declare function append(text: string, startMs: number, endMs: number): void
 `
 
+/** Declarations that the samples about tokens assume. */
+const TOKENS = `
+import cors from 'cors'
+declare const refreshTokens: { create(sid: string): Promise<string>; revoke(userId: string): Promise<void> }
+declare function sign(claims: object): string
+declare const verifyAccessToken: RequestHandler, verifyRefreshToken: RequestHandler
+`
+
 /** Declarations that the samples for browsers assume. */
 const IN_BROWSER = `
 import type { KeyFailureReason } from 'countersign/browser'
@@ -104,6 +113,7 @@ describe('the samples of the documents', () => {
         uses('anotherAgent') &&
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
         uses('speech') && !uses('createSpeechClient') && SPEECH,
+        path === 'docs/tokens.md' && TOKENS,
         uses('confirmWithKey') && IN_BROWSER,
         uses('withStepUp') &&
           `import type { StepUpFailure } from 'countersign/browser'

@@ -3,6 +3,7 @@ import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService, totpCode } from '../../src/testing/service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { signIn, type TestUser } from '../kit/host.js'
+import { connect, serveWithSockets } from '../kit/web-socket.js'
 import { begin, signInWithTokens, type TokenSetup, tokenClient, tokenHost } from './kit.js'
 
 /** A host whose service keeps apps, and what a client without cookies does there. */
@@ -104,6 +105,26 @@ describe('the account routes with an access token', () => {
     const client = tokenClient(made.app, { access })
     await client.post('/api/act').expect(500, { failed: 'ERR_MFA_ACTING' })
     await client.post('/api/renew').expect(500, { failed: 'TypeError' })
+  })
+})
+
+describe('mfa.upgrade (R134)', () => {
+  it('accepts no token and no reference, in an app with sessions and in one without', async () => {
+    const made = tokenHost()
+    const { access } = await signInWithTokens(made, 'bob')
+    const login = await begin(made, 'bob')
+    const onlyTokens = tokenHost({ tokens: { only: true } })
+    for (const { app, parts } of [made, onlyTokens]) {
+      const port = await serveWithSockets(app, async (req, accept, socket) => {
+        const upgrade = await parts.upgrade(req, app)
+        if (upgrade.outcome === 'signed_in') accept()
+        else socket.end(upgrade.response)
+      })
+      const tokens = { Authorization: `Bearer ${access}` }
+      for (const headers of [tokens, { 'MFA-Login': login }, { ...tokens, 'MFA-Login': login }]) {
+        expect(await connect(port, '', headers)).toEqual({ status: 401, code: 'sign_in_required' })
+      }
+    }
   })
 })
 
