@@ -46,6 +46,7 @@ const OPERATION = [
   'service/test/stream-memory.test.ts',
   'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
+  'service/test/transcription-parts.test.ts',
   'service/test/transcription.test.ts',
   'test/browser/step-up.test.ts',
   'test/journeys/assurance.test.ts',

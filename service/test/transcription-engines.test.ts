@@ -30,6 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
+const UPLOAD = { format: 'wav', maxBytes: 25 * 1024 * 1024 } as const
 const recording = (signal = new AbortController().signal) => ({ path, durationSeconds: 1, signal })
 
 interface Asked {
@@ -165,7 +166,14 @@ describe('a server with the API of OpenAI', () => {
     everyCase(
       [
         [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server responded with 401.'],
+        [403, { error: { message: 'sk-…ests may not' } }, 'The transcription server responded with 403.'],
         [404, {}, 'The transcription server responded with 404.'],
+        [404, { error: { message: 'No\nmodel' } }, 'The transcription server responded with 404: No model'],
+        [413, { error: 'too  large' }, 'The transcription server responded with 413: too large'],
+        [400, { error: null, detail: 'no file' }, 'The transcription server responded with 400: no file'],
+        [400, { detail: [{ input: 'words' }] }, 'The transcription server responded with 400.'],
+        [400, { error: 'sk-of-the-tests' }, 'The transcription server responded with 400.'],
+        [400, { detail: 'x'.repeat(500) }, `The transcription server responded with 400: ${'x'.repeat(200)}`],
         [302, {}, 'The transcription server responded with 302.'],
         [200, { transcript: 'words' }, 'The response of the transcription server has no text.'],
         [200, { text: ['words'] }, 'The response of the transcription server has no text.'],
@@ -173,10 +181,16 @@ describe('a server with the API of OpenAI', () => {
       async ([status, answer, message]) => {
         const elsewhere = await openAiServer(200, { text: 'words' })
         const server = await openAiServer(status, answer, { location: elsewhere.url })
-        expect(await ask(server.url)).toMatchObject({ ...failed, message })
+        expect(await ask(server.url)).toMatchObject({ ...failed, message, detail: message })
         expect(elsewhere.asked).toEqual([])
       },
     ))
+
+  test('that repeats the prompt in its reason is quoted without it', async () => {
+    const server = await openAiServer(400, { error: { message: 'The prompt "Ann Smith" is too long.' } })
+    const failure = await rejection(chosen(server.url).transcribe({ ...recording(), prompt: 'Ann Smith' }))
+    expect(failure).toMatchObject({ detail: 'The transcription server responded with 400.' })
+  })
 
   test('that responds with 429 or 503 is unavailable for the time that it says', () =>
     everyCase(
@@ -238,7 +252,12 @@ describe('a server with the API of OpenAI', () => {
       ['model', { name: 'EngineError', code: 'engine_failed' }],
     ] as const) {
       const server = await openAiServer(400, about(param))
-      const transcriber = openAiTranscriber({ url: server.url, apiKey: undefined, fields: {} })
+      const transcriber = openAiTranscriber({
+        url: server.url,
+        apiKey: undefined,
+        fields: {},
+        upload: UPLOAD,
+      })
       await expect(transcriber.transcribe({ ...recording(), language: 'tlh' })).rejects.toMatchObject(error)
     }
   })
@@ -259,8 +278,9 @@ describe('a server with the API of OpenAI', () => {
       request.on('end', () => response.end('{"text":"words"}'))
     })
     onTestFinished(() => server.close())
-    const transcriber = openAiTranscriber({ url: server.url, apiKey: undefined, fields: {} })
-    expect(await transcriber.transcribe({ ...recording(), path: long })).toEqual({ text: 'words' })
+    expect(
+      await chosen(`${server.url}?upload_megabytes=500`).transcribe({ ...recording(), path: long }),
+    ).toEqual({ text: 'words' })
     expect(received).toBeGreaterThan(bytes)
     expect(most - before).toBeLessThan(bytes / 2)
   })
@@ -376,6 +396,7 @@ describe('the option transcriber', () => {
             by: 'server',
             url: 'https://speech.example/v1/audio/transcriptions',
             fields: { model: 'whisper-1' },
+            upload: UPLOAD,
           },
         ],
         [
@@ -384,6 +405,16 @@ describe('the option transcriber', () => {
             by: 'server',
             url: 'http://127.0.0.1:8080/inference',
             fields: { model: 'x', language: 'en' },
+            upload: UPLOAD,
+          },
+        ],
+        [
+          'https://speech.example?upload_format=flac&upload_megabytes=15',
+          {
+            by: 'server',
+            url: 'https://speech.example/v1/audio/transcriptions',
+            fields: { model: 'whisper-1' },
+            upload: { format: 'flac', maxBytes: 15 * 1024 * 1024 },
           },
         ],
         [OWN, { by: 'object', engine: OWN }],
@@ -402,6 +433,9 @@ describe('the option transcriber', () => {
         ['ftp://speech.example', 'must be auto'],
         ['deepgram+https://speech.example', 'must be auto'],
         ['https://user:key@speech.example', 'set the key in transcriberKey'],
+        ['https://speech.example?upload_format=mp3', 'may set upload_format to wav or flac'],
+        ['https://speech.example?upload_megabytes=0', 'upload_megabytes to a whole number from 1 to 9999'],
+        ['https://speech.example?upload_megabytes=25MB', 'upload_megabytes to a whole number'],
         ['command:', 'must name a program'],
         ['command:whisper-cli', 'must contain {file}'],
       ],

@@ -13,6 +13,7 @@ import {
   type Transcript,
 } from '../src/transcription/engines/transcriber.js'
 import { type TranscriptionJobs, transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
+import { transcriberOf } from '../src/transcription/open-transcription.js'
 import { transcriptionLimits } from '../src/transcription/recording-limits.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
@@ -294,6 +295,37 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
     await jobs.create(application, { address: 'https://127.0.0.1/' }, {})
     await expect.poll(stateOf(jobs, application, id)).toBe('failed')
     expect(await jobs.find(application, id)).toMatchObject({ problem: 'engine_failed' })
+  })
+
+  test('that a transcription server refuses says in which part, and for which reason', async () => {
+    const message = 'Maximum content size limit (26214400) exceeded (26228297 bytes read)'
+    let requests = 0
+    const server = await listen((request, response) => {
+      request.resume().on('end', () => {
+        requests += 1
+        response.writeHead(requests === 1 ? 200 : 413, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(requests === 1 ? { text: 'the words' } : { error: { message } }))
+      })
+    })
+    const long = join(folder.path, 'long.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=60:sample_rate=8000', long)
+    const { transcriber } = readOptions({
+      secret: SECRET,
+      delivery: 'inbox',
+      transcriber: `${server.url}?upload_megabytes=1`,
+    })
+    const { client, url } = await serve(transcriberOf(transcriber, undefined) ?? engine())
+    onTestFinished(() => server.close())
+    const created = await client.createTranscriptionJob({ file: long })
+    const { id } = created.outcome === 'created' ? created.job : { id: '' }
+    await expect.poll(async () => (await client.transcriptionJob(id))?.state).toBe('failed')
+    const detail = `Part 2 of 3: The transcription server responded with 413: ${message}`
+    expect(await client.transcriptionJob(id)).toMatchObject({
+      failure: 'engine_failed',
+      failureDetail: detail,
+    })
+    const shown = await fetch(`${url}/v1/transcribe/jobs/${id}`, { headers: bearer })
+    expect((await shown.json()).problem).toMatchObject({ code: 'engine_failed', detail })
   })
 
   test('ends at once when it is deleted', async () => {

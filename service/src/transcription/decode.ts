@@ -21,8 +21,10 @@ const DECODING_ERROR = /Error (?:while decoding|submitting packet)|message repea
 const TOO_MANY_ERRORS = 69
 /** Shorter than any word. */
 const MIN_SOUND_SECONDS = 0.1
-const WAV_HEADER_BYTES = 44
-const BYTES_PER_SECOND = 32_000
+/** The size of the header before the samples of a decoded recording. */
+export const WAV_HEADER_BYTES = 44
+/** The size of a second of a decoded recording. */
+export const BYTES_PER_SECOND = 32_000
 
 const FORMATS = 'wav,mp3,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,aac,aiff,amr,caf'
 

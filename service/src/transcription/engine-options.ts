@@ -1,3 +1,4 @@
+import type { OpenAiSettings } from './engines/openai-transcriber.js'
 import type { Transcriber } from './engines/transcriber.js'
 import type { LiveTranscriber } from './live/live-transcription.js'
 
@@ -5,7 +6,7 @@ import type { LiveTranscriber } from './live/live-transcription.js'
 export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
-  | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+  | ({ readonly by: 'server' } & Omit<OpenAiSettings, 'apiKey'>)
   | { readonly by: 'object'; readonly engine: Transcriber }
 
 /** What the option `transcriber` must be. */
@@ -23,8 +24,15 @@ export function parseEngine(given: string | Transcriber): Engine | string {
     return 'transcriber must not contain a user name or password: set the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
   }
   const path = url.pathname === '/' ? '/v1/audio/transcriptions' : url.pathname.replace(/\/$/, '')
-  const fields = { model: 'whisper-1', ...Object.fromEntries(url.searchParams) }
-  return { by: 'server', url: `${url.origin}${path}`, fields }
+  // The limit of OpenAI and of vLLM.
+  const defaults = { model: 'whisper-1', upload_format: 'wav', upload_megabytes: '25' }
+  const parameters = { ...defaults, ...Object.fromEntries(url.searchParams) }
+  const { upload_format: format, upload_megabytes: megabytes, ...fields } = parameters
+  if ((format !== 'wav' && format !== 'flac') || !/^[1-9]\d{0,3}$/.test(megabytes)) {
+    return 'transcriber may set upload_format to wav or flac, and upload_megabytes to a whole number from 1 to 9999'
+  }
+  const upload = { format, maxBytes: Number(megabytes) * 1024 * 1024 } as const
+  return { by: 'server', url: `${url.origin}${path}`, fields, upload }
 }
 
 function parseCommand(text: string): Engine | string {

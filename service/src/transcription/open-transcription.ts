@@ -27,7 +27,7 @@ export function transcriberOf(engine: Engine, apiKey: string | undefined): Trans
     case 'off':
       return undefined
     case 'server':
-      return openAiTranscriber({ url: engine.url, fields: engine.fields, apiKey })
+      return openAiTranscriber({ ...engine, apiKey })
     case 'object':
       return engine.engine
     case 'command':

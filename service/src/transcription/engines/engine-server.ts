@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { extname } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { retryAfterMs } from '../../telemetry/time.js'
@@ -13,7 +14,7 @@ export interface RecordingForm {
   readonly headers: Readonly<Record<string, string>>
   /** The fields before the file. */
   readonly fields: readonly (readonly [string, string])[]
-  /** The path of the recording, which is read while it is sent: hours of sound must not be in memory. */
+  /** The path of the WAV or FLAC file, which is read while it is sent: hours of sound must not be in memory. */
   readonly path: string
   readonly signal: AbortSignal
 }
@@ -49,8 +50,9 @@ async function send(url: URL, { headers, fields, path, signal }: RecordingForm):
     ([name, value]) =>
       `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
   )
-  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.wav"\r\n`
-  const before = Buffer.from(`${parts.join('')}${file}Content-Type: audio/wav\r\n\r\n`)
+  const format = extname(path).slice(1)
+  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.${format}"\r\n`
+  const before = Buffer.from(`${parts.join('')}${file}Content-Type: audio/${format}\r\n\r\n`)
   const after = Buffer.from(`\r\n--${boundary}--\r\n`)
   const outgoing = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method: 'POST',
@@ -85,12 +87,8 @@ function quoted(name: string): string {
 /** The maximum size of a transcription server's response, in bytes: four hours of words have up to 12 MB. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
-/** Reads the JSON in a response of up to 32 MB. Throws an `EngineError` for every other response. */
+/** Reads the JSON in a response of up to 32 MB that refuses nothing. Throws an `EngineError` for every other one. */
 export async function readJson(response: Response): Promise<unknown> {
-  if (!response.ok) {
-    await response.body?.cancel()
-    throw statusError(response)
-  }
   const contentType = response.headers.get('content-type') ?? 'no content type'
   if (/^text\/html\b/i.test(contentType)) {
     await response.body?.cancel()
@@ -116,9 +114,9 @@ export async function refusalText(response: Response): Promise<string> {
   return readBounded(response, 64 * 1024).catch(() => '')
 }
 
-/** The failure that a status means. */
-export function statusError({ status, headers }: Response): EngineError {
-  const message = `The transcription server responded with ${status}.`
+/** The failure that a status means, with the reason of the server if there is one. */
+export function statusError({ status, headers }: Response, reason?: string): EngineError {
+  const message = `The transcription server responded with ${status}${reason ? `: ${reason}` : '.'}`
   // A wrong key, model or path does not pass by itself.
   const isPassing = status >= 500 || [408, 425, 429].includes(status)
   if (!isPassing) return new EngineError('engine_failed', message)

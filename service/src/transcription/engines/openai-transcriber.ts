@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { jsonIn } from '../../telemetry/json.js'
 import { postRecording, readJson, refusalText, statusError } from './engine-server.js'
+import { partsOf, type RecordingPart, type UploadRules } from './recording-parts.js'
 import {
   EngineError,
   LanguageError,
@@ -17,6 +18,7 @@ export interface OpenAiSettings {
   readonly apiKey: string | undefined
   /** Form fields in addition to the file: `model`, `language`, `prompt` … */
   readonly fields: Readonly<Record<string, string>>
+  readonly upload: UploadRules
 }
 
 const times = { start: z.number().nonnegative(), end: z.number().nonnegative() }
@@ -44,8 +46,9 @@ const responseSchema = z.object({
 const UNSUPPORTED = [400, 415, 422]
 
 /** Transcribes on a server: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
-export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Transcriber {
-  function post({ path, language, prompt, signal }: Recording, withTimes: boolean): Promise<Response> {
+export function openAiTranscriber({ url, apiKey, fields, upload }: OpenAiSettings): Transcriber {
+  function post(path: string, recording: Recording, withTimes: boolean): Promise<Response> {
+    const { language, prompt, signal } = recording
     const given = { ...(language && { language: primaryLanguage(language) }), ...(prompt && { prompt }) }
     const format = withTimes && { response_format: 'verbose_json' }
     return postRecording(url, {
@@ -59,30 +62,69 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
     })
   }
 
+  /** The error that stands for a refusal, with its reason unless that repeats a secret. */
+  async function refusalOf(response: Response, { language, prompt }: Recording): Promise<Error> {
+    const { error, detail } = refusalSchema.safeParse(jsonIn(await refusalText(response))).data ?? {}
+    const { message, param } = typeof error === 'object' ? error : { message: error }
+    if (language && param === 'language' && UNSUPPORTED.includes(response.status)) return new LanguageError()
+    const reason = (message || detail || '').replace(/[\p{C}\s]+/gu, ' ').trim()
+    const isAboutKey = [401, 403].includes(response.status)
+    const repeats = [apiKey, prompt].some((secret) => secret && reason.includes(secret))
+    return statusError(response, isAboutKey || repeats ? undefined : reason.slice(0, 200))
+  }
+
   return {
     name: new URL(url).host,
     givesTimes: true,
     async transcribe(recording) {
-      const { withTimes = false } = recording
-      let response = await post(recording, withTimes)
-      if (withTimes && UNSUPPORTED.includes(response.status)) {
-        await response.body?.cancel()
-        response = await post(recording, false)
+      let { withTimes = false } = recording
+      const parts = await partsOf(recording, upload)
+      const transcripts: Transcript[] = []
+      for (const [index, part] of parts.entries()) {
+        try {
+          let response = await post(part.path, recording, withTimes)
+          if (withTimes && UNSUPPORTED.includes(response.status)) {
+            await response.body?.cancel()
+            withTimes = false
+            response = await post(part.path, recording, withTimes)
+          }
+          if (!response.ok) throw await refusalOf(response, recording)
+          const body = responseSchema.safeParse(await readJson(response))
+          if (!body.success) {
+            throw new EngineError('engine_failed', 'The response of the transcription server has no text.')
+          }
+          transcripts.push(transcriptIn(body.data, part))
+        } catch (error) {
+          if (!(error instanceof EngineError)) throw error
+          const { code, message, retryAfterSeconds, cause } = error
+          const detail = parts.length > 1 ? `Part ${index + 1} of ${parts.length}: ${message}` : message
+          throw new EngineError(code, detail, { cause, retryAfterSeconds, detail })
+        }
       }
-      if (UNSUPPORTED.includes(response.status) && recording.language) {
-        if (refusalSchema.safeParse(jsonIn(await refusalText(response))).success) throw new LanguageError()
-        throw statusError(response)
-      }
-      const body = responseSchema.safeParse(await readJson(response))
-      if (!body.success) {
-        throw new EngineError('engine_failed', 'The response of the transcription server has no text.')
-      }
-      return transcriptIn(body.data)
+      return joined(transcripts)
     },
   }
 }
 
-function transcriptIn({ text, language, segments, words }: z.output<typeof responseSchema>): Transcript {
+function joined(transcripts: readonly Transcript[]): Transcript {
+  const [first, ...others] = transcripts
+  if (first && others.length === 0) return first
+  const spoken = transcripts.filter(({ text }) => text !== '')
+  const language = spoken.find((transcript) => transcript.language)?.language
+  return {
+    text: spoken.map(({ text }) => text).join(' '),
+    ...(language && { language }),
+    ...(spoken.every(({ segments }) => segments) && {
+      segments: spoken.flatMap(({ segments = [] }) => segments),
+    }),
+    ...(spoken.every(({ words }) => words) && { words: spoken.flatMap(({ words = [] }) => words) }),
+  }
+}
+
+function transcriptIn(
+  { text, language, segments, words }: z.output<typeof responseSchema>,
+  part: RecordingPart,
+): Transcript {
   const allWords = words ?? segments?.flatMap((segment) => segment.words ?? [])
   return {
     text: text.trim(),
@@ -90,32 +132,33 @@ function transcriptIn({ text, language, segments, words }: z.output<typeof respo
     ...(segments && {
       segments: segments.map(({ text, avg_logprob: logarithm, ...more }) => ({
         text: text.trim(),
-        ...detailsIn({
+        ...detailsIn(part, {
           ...more,
           probability: typeof logarithm === 'number' ? Math.exp(logarithm) : undefined,
         }),
       })),
     }),
     ...(allWords?.length && {
-      words: allWords.map(({ word, ...more }) => ({ word: word.trim(), ...detailsIn(more) })),
+      words: allWords.map(({ word, ...more }) => ({ word: word.trim(), ...detailsIn(part, more) })),
     }),
   }
 }
 
-function detailsIn(piece: {
-  readonly start: number
-  readonly end: number
-  readonly probability?: number | null | undefined
-  readonly speaker?: string | null | undefined
-}) {
+function detailsIn(part: RecordingPart, piece: Omit<z.output<typeof word>, 'word'>) {
   const { start, end, probability, speaker } = piece
+  // An engine may hear a word end in the silence with which it pads a part.
+  const moved = (seconds: number) => Math.min(Math.round((part.start + seconds) * 1_000) / 1_000, part.end)
   return {
-    startSeconds: start,
-    endSeconds: Math.max(start, end),
+    startSeconds: moved(start),
+    endSeconds: moved(Math.max(start, end)),
     ...(typeof probability === 'number' && { confidence: Math.min(probability, 1) }),
     ...(speaker && { speaker }),
   }
 }
 
-/** OpenAI names the parameter that it refuses. */
-const refusalSchema = z.object({ error: z.object({ param: z.literal('language') }) })
+const text = z.string().optional().catch(undefined)
+/** A refusal: OpenAI names the parameter that it refuses, others give a text. */
+const refusalSchema = z.object({
+  error: z.union([z.string(), z.object({ message: text, param: text })]).catch(''),
+  detail: text,
+})

@@ -77,7 +77,7 @@ const RETRY_AFTER_SECONDS: Readonly<Record<EngineFailure, number>> = {
 }
 const MAX_RETRY_AFTER_SECONDS = 3_600
 
-/** A transcription engine failed. The message is for the log, and holds nothing that the engine sent. */
+/** A transcription engine failed. The message is for the log, and holds neither speech nor a key. */
 export class EngineError extends Error {
   /** The name of the class. */
   override readonly name = 'EngineError'
@@ -85,14 +85,20 @@ export class EngineError extends Error {
   readonly code: EngineFailure
   /** When the caller may try again, from one second to an hour. */
   readonly retryAfterSeconds: number
+  /** The part of the recording that failed, and the reason, for the application; absent when they are for the operator alone. */
+  readonly detail: string | undefined
 
   constructor(
     code: EngineFailure,
     message: string,
-    options: ErrorOptions & { readonly retryAfterSeconds?: number | undefined } = {},
+    options: ErrorOptions & {
+      readonly retryAfterSeconds?: number | undefined
+      readonly detail?: string | undefined
+    } = {},
   ) {
     super(message, options)
     this.code = code
+    this.detail = options.detail
     const seconds = options.retryAfterSeconds ?? RETRY_AFTER_SECONDS[code]
     this.retryAfterSeconds = Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS)
   }

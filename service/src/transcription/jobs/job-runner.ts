@@ -132,7 +132,9 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
         throw error
       }
       const isPassing = error.code === 'engine_unavailable' && job.retries < MAX_RETRIES
-      await (isPassing ? requeue(job, error.retryAfterSeconds, 'retries') : fail(job, error.code))
+      await (isPassing
+        ? requeue(job, error.retryAfterSeconds, 'retries')
+        : fail(job, error.code, error.detail))
     }
   }
 
