@@ -6,16 +6,13 @@ import { PATIENCE_MS } from './test/kit/patience.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Replace a module, which stays replaced for whatever shares their process. */
-export const APART = [
-  'test/attacks/failing-callbacks-express4.test.ts',
-  'test/hosts/express4-passport06.test.ts',
-  'test/hosts/express4-passport07.test.ts',
-  'test/hosts/express5-passport06.test.ts',
-  'test/testing/mfa-bypasses-express4.test.ts',
-]
-
 const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts']
+
+/** The tests that say by their name, such as `backup.operation.test.ts`, that they belong to this set. */
+const named = (set: string) => tests.map((path) => path.replace('.test.ts', `.${set}.test.ts`))
+
+/** Replace a module, which stays replaced for whatever shares their process. */
+const APART = named('apart')
 
 /** Test the packed package with the tools of other projects and in the recipes, which takes as long as a third of all other tests. */
 const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
@@ -24,81 +21,13 @@ const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
  * Start processes and whole databases, end them and restore them, as an operator does; decode recordings; or go through dozens of
  * pages.
  */
-const OPERATION = [
-  'service/test/backup.test.ts',
-  'service/test/cli.test.ts',
-  'service/test/console/journey.test.ts',
-  'service/test/console/many-messages.test.ts',
-  'service/test/console/oidc.test.ts',
-  'service/test/console/screens.test.ts',
-  'service/test/deployment.test.ts',
-  'service/test/doctor.test.ts',
-  'service/test/failover.test.ts',
-  'service/test/few-files.test.ts',
-  'service/test/first-operator.test.ts',
-  'service/test/import/import-command.test.ts',
-  'service/test/live-pocketsphinx.test.ts',
-  'service/test/monitoring.test.ts',
-  'service/test/new-database.test.ts',
-  'service/test/new-folder.test.ts',
-  'service/test/process.test.ts',
-  'service/test/rotation.test.ts',
-  'service/test/stream-memory.test.ts',
-  'service/test/transcription-jobs.test.ts',
-  'service/test/transcription-limits.test.ts',
-  'service/test/transcription-parts.test.ts',
-  'service/test/transcription.test.ts',
-  'test/browser/step-up.test.ts',
-  'test/journeys/assurance.test.ts',
-  'test/journeys/card.test.ts',
-  'test/journeys/contact-change.test.ts',
-  'test/journeys/delivery.test.ts',
-  'test/journeys/enrollment.test.ts',
-  'test/journeys/error-paths.test.ts',
-  'test/journeys/factors.test.ts',
-  'test/journeys/firefox-keys.test.ts',
-  'test/journeys/help-desk.test.ts',
-  'test/journeys/keys.test.ts',
-  'test/journeys/language.test.ts',
-  'test/journeys/live-transcription.test.ts',
-  'test/journeys/not-me.test.ts',
-  'test/journeys/recovery.test.ts',
-  'test/journeys/separate-service.test.ts',
-  'test/journeys/sign-in.test.ts',
-  'test/journeys/start.test.ts',
-  'test/journeys/transcribe.test.ts',
-  'test/journeys/trusted-devices.test.ts',
-  'test/journeys/vault-pages.test.ts',
-  'test/limits/redis-topologies.test.ts',
-  'test/pages/follow-message.test.ts',
-  'test/pages/pictures.test.ts',
-  'test/pages/policy.test.ts',
-  'test/pages/qr-code.test.ts',
-  'test/routers/redirects.test.ts',
-  'test/traces.test.ts',
-]
+const OPERATION = named('operation')
 
 /**
  * Send requests at once to databases of every isolation level, to the servers of stores and to several processes, and while the
  * database is away.
  */
-const AT_ONCE = [
-  'service/test/attacks/flood-of-one-account.test.ts',
-  'service/test/handed-over-once.test.ts',
-  'service/test/isolation.test.ts',
-  'service/test/two-processes.test.ts',
-  'service/test/verbs-at-once.test.ts',
-  'test/hosts/four-processes.test.ts',
-  'test/hosts/postgres.test.ts',
-  'test/hosts/redis.test.ts',
-  'test/limits/same-steps.test.ts',
-  'test/limits/stores.test.ts',
-  'test/releases/releases.test.ts',
-  'test/releases/side-by-side.test.ts',
-  'test/releases/write.test.ts',
-  'test/tokens/races.test.ts',
-  'test/tokens/two-processes.test.ts',
-]
+const AT_ONCE = named('at-once')
 
 /** Look for secrets where others could read them, with probes in the sources. */
 const PROBED = ['test/canaries/*.test.ts']
@@ -107,12 +36,7 @@ const PROBED = ['test/canaries/*.test.ts']
 const DEFECTS = ['test/defects/*.test.ts']
 
 /** Look at every page in two browsers, which takes minutes, in files so small that Vitest would start them last. */
-const EVERY_PAGE = [
-  'service/test/console/accessible.test.ts',
-  'service/test/console/firefox.test.ts',
-  'test/pages/accessible.test.ts',
-  'test/pages/firefox.test.ts',
-]
+const EVERY_PAGE = named('every-page')
 
 /** What `npm test` runs. */
 export const NPM_TEST = [
@@ -195,7 +119,7 @@ export default defineConfig({
         },
       },
       // Runs in the same script, without a second try: a race must not pass by luck.
-      { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
+      { extends: true, test: { name: 'at-once', isolate: false, include: AT_ONCE } },
       {
         extends: true,
         plugins: [probes()],

@@ -63,7 +63,7 @@ if (positionals.length > 0) {
     process.exit(1)
   }
   // With CI, a program that is not installed is an error, and no place is left out.
-  execFileSync('npx', ['vitest', 'run', '--project', 'databases', 'test/releases/write.test.ts'], {
+  execFileSync('npx', ['vitest', 'run', '--project', 'at-once', 'test/releases/write.at-once.test.ts'], {
     stdio: 'inherit',
     env: { ...process.env, CI: 'true', WRITE_FIXTURES: 'true' },
   })

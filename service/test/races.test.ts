@@ -4,7 +4,7 @@ import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from 
 import { postgresMissing, startPostgres } from './postgres.js'
 import { KEY_PAGE, RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
-/** Two services in one process, each with its own connections and HTTP server; `two-processes.test.ts` has two processes. */
+/** Two services in one process, each with its own connections and HTTP server; `two-processes.at-once.test.ts` has two processes. */
 describe('two services over one PostgreSQL', () => {
   if (postgresMissing) return test.skip(postgresMissing, () => {})
 

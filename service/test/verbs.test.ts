@@ -7,7 +7,7 @@ import { verbsSuite } from './suites/verbs.js'
 beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
 
-// The statements of the verbs are the same on both. On PostgreSQL, whose connections are many, requests race; `verbs-at-once.test.ts`
+// The statements of the verbs are the same on both. On PostgreSQL, whose connections are many, requests race; `verbs.at-once.test.ts`
 // runs there what comes one after the other.
 describeOnBothDatabases((bench, database) => {
   verbsSuite(bench, database === 'PostgreSQL')

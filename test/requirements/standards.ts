@@ -25,7 +25,7 @@ export interface Standard {
   readonly rows: readonly Row[]
 }
 
-const OIDC = 'service/test/console/oidc.test.ts'
+const OIDC = 'service/test/console/oidc.operation.test.ts'
 const NO_SERVER = 'Countersign issues no OAuth tokens'
 const YOUR_SESSION = 'express-session is yours'
 
