@@ -1,4 +1,4 @@
-import { readFileLimit } from './telemetry/file-limit.js'
+import { readFileLimit } from './process/file-limit.js'
 
 const [argument] = process.argv.slice(2)
 // Loading the rest would fail with the name of some file.
@@ -13,7 +13,7 @@ else {
 }
 
 async function start(): Promise<void> {
-  const { ConfigurationError } = await import('./telemetry/configuration-error.js')
+  const { ConfigurationError } = await import('./process/configuration-error.js')
   const { serve } = await import('./run/serve.js')
   await serve().catch((error: unknown) => {
     console.error(error instanceof ConfigurationError ? error.message : error)

@@ -18,21 +18,48 @@ interface Layer {
 }
 
 const LAYERS: Readonly<Record<string, Layer>> = {
+  'html.ts': {},
+  'json.ts': {},
+  'time.ts': {},
   telemetry: {},
-  store: { uses: ['telemetry'] },
+  'safe-fetch': {},
+  process: { uses: ['json.ts'] },
+  store: { uses: ['time.ts', 'process'] },
   // The type of an application, whose settings say how its messages are sent.
-  messages: { uses: ['telemetry', 'store'], types: ['accounts'] },
-  accounts: { uses: ['telemetry', 'store', 'messages'] },
-  transcription: { uses: ['telemetry', 'store', 'messages', 'accounts'] },
-  flows: { uses: ['telemetry', 'store', 'messages', 'accounts', 'transcription'] },
+  messages: {
+    uses: ['json.ts', 'time.ts', 'telemetry', 'safe-fetch', 'process', 'store'],
+    types: ['accounts'],
+  },
+  accounts: { uses: ['time.ts', 'telemetry', 'process', 'store', 'messages'] },
+  transcription: {
+    uses: ['json.ts', 'time.ts', 'telemetry', 'safe-fetch', 'process', 'store', 'messages', 'accounts'],
+  },
+  flows: { uses: ['json.ts', 'time.ts', 'telemetry', 'store', 'messages', 'accounts', 'transcription'] },
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
-  operator: { uses: ['telemetry', 'store', 'messages', 'accounts', 'flows'] },
-  api: { uses: ['telemetry', 'store', 'messages', 'accounts', 'transcription', 'flows', 'operator'] },
+  operator: { uses: ['time.ts', 'telemetry', 'process', 'store', 'messages', 'accounts', 'flows'] },
+  api: {
+    uses: [
+      'html.ts',
+      'json.ts',
+      'time.ts',
+      'telemetry',
+      'store',
+      'messages',
+      'accounts',
+      'transcription',
+      'flows',
+      'operator',
+    ],
+  },
   // The pages for operators. They load the whole plugin, so only `run` imports them, when they are switched on.
-  console: { uses: ['telemetry', 'store', 'messages', 'accounts', 'operator'] },
+  console: {
+    uses: ['html.ts', 'time.ts', 'telemetry', 'process', 'store', 'messages', 'accounts', 'operator'],
+  },
   run: {
     uses: [
       'telemetry',
+      'safe-fetch',
+      'process',
       'store',
       'messages',
       'accounts',
@@ -43,11 +70,23 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'console',
     ],
   },
-  'main.ts': { uses: ['telemetry', 'run'] },
-  cli: { uses: ['telemetry', 'store', 'messages', 'accounts', 'transcription', 'flows', 'operator', 'run'] },
+  'main.ts': { uses: ['process', 'run'] },
+  cli: {
+    uses: [
+      'time.ts',
+      'process',
+      'store',
+      'messages',
+      'accounts',
+      'transcription',
+      'flows',
+      'operator',
+      'run',
+    ],
+  },
   'index.ts': {
-    uses: ['telemetry', 'store', 'transcription', 'operator', 'run'],
-    types: ['messages', 'accounts', 'flows'],
+    uses: ['telemetry', 'process', 'store', 'transcription', 'operator', 'run'],
+    types: ['time.ts', 'messages', 'accounts', 'flows'],
   },
 }
 
@@ -80,7 +119,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pino: ['telemetry/log/logger.ts'],
   'prom-client': ['api/metrics/'],
   qr: ['accounts/authenticator-app/'],
-  'request-filtering-agent': ['telemetry/safe-fetch/public-agent.ts'],
+  'request-filtering-agent': ['safe-fetch/public-agent.ts'],
   '@simplewebauthn/server': ['accounts/webauthn/'],
   '@simplewebauthn/server/helpers': ['accounts/webauthn/'],
   ws: ['api/http/streams/', 'transcription/live/engine-socket.ts'],
@@ -178,7 +217,7 @@ describe('the layering of the service', () => {
       'messages/carriers/smtp.ts',
       'run/serve.ts',
       'run/service.ts',
-      'telemetry/safe-fetch/public-agent.ts',
+      'safe-fetch/public-agent.ts',
       'transcription/engines/engine-server.ts',
       'transcription/live/engine-socket.ts',
       'transcription/sources/from-address.ts',

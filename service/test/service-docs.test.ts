@@ -4,8 +4,8 @@ import { SETTING_GROUPS, type SettingDescription } from '../src/accounts/applica
 import { LIMIT_NAMES, limitText } from '../src/accounts/limits.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
 import { CARRIER_KINDS, CARRIER_NAMES, type CarrierName } from '../src/messages/carriers/carriers.js'
+import { choicesIn } from '../src/process/configuration-error.js'
 import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/run/environment.js'
-import { choicesIn } from '../src/telemetry/configuration-error.js'
 import { entriesOf, resolve, textsOf } from './document-parts.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')

@@ -97,7 +97,7 @@ const SINKS: readonly Probe[] = [
   },
   { file: 'src/errors.ts', part: 'new.target.name', probed: shown('error', 'message') },
   {
-    file: 'service/src/telemetry/configuration-error.ts',
+    file: 'service/src/process/configuration-error.ts',
     part: "'ConfigurationError'",
     probed: shown('error', 'faults'),
   },

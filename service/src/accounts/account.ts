@@ -1,7 +1,7 @@
 import type { Partition } from '../store/partition.js'
 import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
-import { secondsUntil } from '../telemetry/time.js'
+import { secondsUntil } from '../time.js'
 
 /** Reads or changes what belongs to one account. */
 export type OfAccount<Result, More extends readonly unknown[] = []> = (

@@ -1,5 +1,5 @@
 import { lookedUp, type Statement, statement } from '../store/store.js'
-import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../time.js'
 
 interface ValueOf {
   readonly text: string

@@ -1,6 +1,6 @@
 import { raiseConflict } from '../store/sql-state.js'
 import { type Queries, statement } from '../store/store.js'
-import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../time.js'
 import type { Application } from './application.js'
 import {
   countTraffic,

@@ -1,7 +1,7 @@
 import { COUNTERSIGN_CODES } from 'countersign/protocol'
 import * as z from 'zod'
 import { LOG_LEVELS } from '../telemetry/log/logger.js'
-import { type Duration, durationMs, durationText } from '../telemetry/time.js'
+import { type Duration, durationMs, durationText } from '../time.js'
 import type { SettingText } from './applications/setting-text.js'
 
 interface CountRange {

@@ -1,6 +1,6 @@
 import { clientNetwork } from '../messages/contacts/client-network.js'
 import { type Queries, statement } from '../store/store.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS, secondsUntil } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, secondsUntil } from '../time.js'
 import type { Application } from './application.js'
 import {
   type BudgetParameters,

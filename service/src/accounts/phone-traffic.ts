@@ -1,6 +1,6 @@
 import { countryOf, isFictional } from '../messages/contacts/phone.js'
 import { raiseConflict } from '../store/sql-state.js'
-import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../time.js'
 import type { Application } from './application.js'
 import type { Limits } from './limits.js'
 

@@ -6,7 +6,7 @@ import { type ApplicationSettings, SETTING_GROUPS, wholeHint } from '../accounts
 import { OperatorError } from '../operator/audited-change.js'
 import { checkSettingNames, parseSettings } from '../operator/list-applications.js'
 import type { Operator } from '../operator/operator.js'
-import { durationMs } from '../telemetry/time.js'
+import { durationMs } from '../time.js'
 import { commandsOf } from './commands-of.js'
 import { type CommonOptions, type Io, listed, type Printed, print, table, tableOf } from './output.js'
 import { withOperator } from './store-access.js'

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises'
-import { readFileLimit } from '../telemetry/file-limit.js'
+import { readFileLimit } from '../process/file-limit.js'
 
 // A reader such as `head` may close the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { type Html, html } from '../html.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { consoleCounters } from '../operator/console-counters.js'
-import { type Html, html } from '../telemetry/html.js'
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 import type { Form, PageMessage, PageRequest } from './page.js'
 
 /** Reads a parsed body. Values that are not text count as missing (R81). */

@@ -1,14 +1,14 @@
 import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
+import { type Html, html } from '../html.js'
 import type { PausedCarrier } from '../messages/carriers/fallback.js'
 import type { DoctorOptions } from '../operator/diagnostic.js'
 import type { OidcSettings } from '../operator/identity-provider.js'
 import type { Operator } from '../operator/operator.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
-import { type Html, html } from '../telemetry/html.js'
 import type { Logger } from '../telemetry/log/logger.js'
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 
 /** What the console is built from. */
 export interface ConsoleParts {

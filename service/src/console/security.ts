@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express'
-import { isProduction } from '../telemetry/production.js'
+import { isProduction } from '../process/production.js'
 import { ConsoleError } from './form.js'
 import { CHART_SCRIPTS, type Page } from './page.js'
 

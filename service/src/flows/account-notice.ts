@@ -6,7 +6,7 @@ import type { Channel } from '../messages/message.js'
 import { chooseLanguage } from '../messages/texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../messages/texts/compose.js'
 import type { Queries } from '../store/store.js'
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 import { type FlowContext, inSavepoint } from './context.js'
 import { refuseRecipient } from './send-code.js'
 

@@ -4,7 +4,7 @@ import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../ac
 import { writeTogether } from '../messages/delivery/record-outcomes.js'
 import { lookedUp, type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import { DAY_MS, secondsUntil } from '../telemetry/time.js'
+import { DAY_MS, secondsUntil } from '../time.js'
 import { contactRefused, limited } from './refusals.js'
 
 /** How long the users who wait for a code have to type it, before untyped codes pause a destination. */

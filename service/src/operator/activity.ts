@@ -1,6 +1,6 @@
 import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
 import { CHANNELS } from '../messages/message.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 

@@ -4,7 +4,7 @@ import { hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/applications/api-
 import { writeEvent } from '../messages/events/write-events.js'
 import type { Mode } from '../store/partition.js'
 import { textHash } from '../store/secrets/hash.js'
-import { HOUR_MS } from '../telemetry/time.js'
+import { HOUR_MS } from '../time.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'

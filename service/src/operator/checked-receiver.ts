@@ -1,5 +1,5 @@
 import { ownWebhookAgent } from '../messages/carriers/webhook.js'
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 import { OperatorError } from './audited-change.js'
 
 const MAX_URL_LENGTH = 1_000

@@ -3,7 +3,7 @@ import { type Limits, limitsFrom } from '../accounts/limits.js'
 import { phoneCeiling } from '../accounts/phone-traffic.js'
 import { type Store, statement } from '../store/store.js'
 import type { Logger } from '../telemetry/log/logger.js'
-import { DAY_MS, MINUTE_MS } from '../telemetry/time.js'
+import { DAY_MS, MINUTE_MS } from '../time.js'
 import type { Diagnostic } from './diagnostic.js'
 
 /** A ceiling of an application's UTC day of which at least 80 % is used: of all messages, or of those to phones. */

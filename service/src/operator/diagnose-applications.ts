@@ -6,7 +6,7 @@ import { faultsInPolicy, unfitOrigins } from '../accounts/applications/key-setti
 import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
 import { UNNAMED } from '../accounts/applications/settings.js'
 import type { Store } from '../store/store.js'
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 import type { Diagnostic, DoctorOptions } from './diagnostic.js'
 import { applicationIn, lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
 

@@ -8,7 +8,7 @@ import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
 import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
 import type { Store } from '../store/store.js'
-import { DAY_MS, MINUTE_MS, withTimeLimit } from '../telemetry/time.js'
+import { DAY_MS, MINUTE_MS, withTimeLimit } from '../time.js'
 import {
   type ActivityCounts,
   type ActivityReport,

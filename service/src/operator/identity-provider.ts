@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
 import * as z from 'zod'
+import { isProduction } from '../process/production.js'
 import { describeError } from '../telemetry/log/logger.js'
-import { isProduction } from '../telemetry/production.js'
 import type { Diagnostic } from './diagnostic.js'
 import type { Role } from './rights.js'
 

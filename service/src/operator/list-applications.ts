@@ -6,7 +6,7 @@ import {
   settingRule,
   settingsSchema,
 } from '../accounts/applications/settings.js'
-import { writtenValue } from '../telemetry/configuration-error.js'
+import { writtenValue } from '../process/configuration-error.js'
 import { effectiveApplication } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 

@@ -1,7 +1,7 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
 import { isCountry } from '../messages/contacts/phone.js'
 import { statement } from '../store/store.js'
-import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../time.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'

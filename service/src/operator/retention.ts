@@ -3,7 +3,7 @@ import { forgetFailures } from '../accounts/expired-failures.js'
 import { rollUpActivity } from '../messages/activity/activity-table.js'
 import { deletePastMessages } from '../messages/delivery/past-messages.js'
 import type { Store } from '../store/store.js'
-import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../time.js'
 
 /** The maximum number of rows that one statement deletes, so that no request waits long for it. */
 const BATCH_SIZE = 1_000

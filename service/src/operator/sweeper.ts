@@ -1,6 +1,6 @@
 import { type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import { MINUTE_MS } from '../telemetry/time.js'
+import { MINUTE_MS } from '../time.js'
 
 const INTERVAL_MS = 60 * MINUTE_MS
 /** The pause after a round that left something: long enough for other statements, and short beside a round. */

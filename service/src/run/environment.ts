@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { closestMatch } from 'leven'
 import * as z from 'zod'
 import { processSchema } from '../accounts/limits.js'
+import { baseOf, ConfigurationError, writtenValue } from '../process/configuration-error.js'
+import { isProduction, productionFaults } from '../process/production.js'
 import { developmentSecret } from '../store/secrets/keys.js'
-import { baseOf, ConfigurationError, writtenValue } from '../telemetry/configuration-error.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
-import { isProduction, productionFaults } from '../telemetry/production.js'
 import { optionsSchema, readOptions, type ServiceOptions } from './options.js'
 
 // Take the place of missing values while the other options are validated.

@@ -17,11 +17,11 @@ import { isCountry } from '../messages/contacts/phone.js'
 import { sendgridKey } from '../messages/receipts/sendgrid.js'
 import { snsHost } from '../messages/receipts/ses.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../messages/texts/catalogue.js'
+import { ConfigurationError } from '../process/configuration-error.js'
+import { isProduction, productionFaults } from '../process/production.js'
+import { parseHost } from '../safe-fetch/public-agent.js'
 import type { PostgresLimits } from '../store/store.js'
-import { ConfigurationError } from '../telemetry/configuration-error.js'
 import type { Logger } from '../telemetry/log/logger.js'
-import { isProduction, productionFaults } from '../telemetry/production.js'
-import { parseHost } from '../telemetry/safe-fetch/public-agent.js'
 import {
   LIVE_TRANSCRIBER_FORMS,
   parseEngine,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { ConfigurationError } from '../process/configuration-error.js'
 import { emptyDatabase, loadPglite, type PgliteDatabase, unpackTar } from './empty-database.js'
 
 /**

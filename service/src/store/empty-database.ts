@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip, type ZlibOptions } from 'node:zlib'
-import { ConfigurationError } from '../telemetry/configuration-error.js'
-import { PACKAGE_FOLDER } from '../telemetry/own-package.js'
+import { ConfigurationError } from '../process/configuration-error.js'
+import { PACKAGE_FOLDER } from '../process/own-package.js'
 
 const FOLDER = new URL('empty-database/', PACKAGE_FOLDER)
 

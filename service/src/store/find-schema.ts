@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { ConfigurationError } from '../process/configuration-error.js'
 import { postgresStore } from './postgres-store.js'
 import { SCHEMA } from './privileges.js'
 import type { PostgresLimits } from './store.js'

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { ConfigurationError } from '../process/configuration-error.js'
 import { findSchema } from './find-schema.js'
 import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'

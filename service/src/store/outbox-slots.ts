@@ -1,4 +1,4 @@
-import { DAY_MS } from '../telemetry/time.js'
+import { DAY_MS } from '../time.js'
 
 /** How long a message is kept after it was written. */
 export const KEPT_MS = 7 * DAY_MS

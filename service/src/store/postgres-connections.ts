@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { ConfigurationError } from '../process/configuration-error.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import type { ConnectionCounts, PostgresLimits } from './store.js'
 

@@ -1,5 +1,5 @@
 import { escapeIdentifier } from 'pg'
-import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { ConfigurationError } from '../process/configuration-error.js'
 import { SLOTS, slotTable } from './outbox-slots.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'

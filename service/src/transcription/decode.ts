@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { withTimeLimit } from '../telemetry/time.js'
+import { withTimeLimit } from '../time.js'
 import { decodingTimeoutMs } from './recording-limits.js'
 import {
   noSound,

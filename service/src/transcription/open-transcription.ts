@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
+import type { AllowedHost } from '../safe-fetch/public-agent.js'
 import type { Logger } from '../telemetry/log/logger.js'
-import type { AllowedHost } from '../telemetry/safe-fetch/public-agent.js'
 import { isInstalled, runProgram } from './decode.js'
 import type { Engine, LiveEngineChoice } from './engine-options.js'
 import { openAiTranscriber } from './engines/openai-transcriber.js'

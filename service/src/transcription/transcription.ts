@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { TranscribeAnswer, TranscriptionProgress, TranscriptSegment } from 'countersign/speech'
+import type { AddressRules } from '../safe-fetch/public-agent.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import type { AddressRules } from '../telemetry/safe-fetch/public-agent.js'
-import { withSignals, withTimeLimit } from '../telemetry/time.js'
+import { withSignals, withTimeLimit } from '../time.js'
 import { decode, withTemporaryFolder } from './decode.js'
 import {
   engineErrorOf,

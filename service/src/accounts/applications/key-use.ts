@@ -2,7 +2,7 @@ import { serverNetwork } from '../../messages/contacts/client-network.js'
 import { writeEventsSql } from '../../messages/events/write-events.js'
 import { type Store, statement } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-import { HOUR_MS, MINUTE_MS } from '../../telemetry/time.js'
+import { HOUR_MS, MINUTE_MS } from '../../time.js'
 
 /** How often a process writes about one key in a minute. By then, the alerts of the first networks were raised. */
 const MAX_WRITES_PER_MINUTE = 10

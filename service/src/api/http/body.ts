@@ -1,5 +1,5 @@
 import express, { type RequestHandler } from 'express'
-import { jsonIn } from '../../telemetry/json.js'
+import { jsonIn } from '../../json.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Response } from 'express'
-import { type Html, html } from '../../telemetry/html.js'
+import { type Html, html } from '../../html.js'
 
 const STYLE = `
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--ground:#fff;--accent:#0b5cad;--bad:#a40e26}

@@ -1,7 +1,7 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
 import { parseAddress, parseTranscribe } from '../../flows/inputs.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { withTimeLimit } from '../../time.js'
 import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
 import type { RecordingLimits } from '../../transcription/recording-limits.js'
 import {

@@ -1,10 +1,10 @@
 import { SCOPES, type Scope } from 'countersign/protocol'
 import { SIGN_IN_SCOPES } from '../../accounts/applications/api-key.js'
 import { DEFAULT_APPLICATION } from '../../accounts/applications/directory.js'
+import { html } from '../../html.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { html } from '../../telemetry/html.js'
-import { DAY_MS } from '../../telemetry/time.js'
+import { DAY_MS } from '../../time.js'
 import { attempt, attemptToFind, onceField, wasPosted } from '../form.js'
 import {
   COPY_SCRIPTS,

@@ -1,5 +1,5 @@
+import { html } from '../../html.js'
 import type { AuditFilter } from '../../operator/audit-log.js'
-import { html } from '../../telemetry/html.js'
 import { attemptToFind } from '../form.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, dayOf } from '../parts.js'

@@ -1,8 +1,8 @@
 import { WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
+import { type Html, html } from '../../html.js'
 import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'
-import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind, ConsoleError, onceField, wasPosted } from '../form.js'
 import {
   COPY_SCRIPTS,

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../html.js'
 import type { InboxMessage } from '../../messages/carriers/inbox.js'
-import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, textOf } from './applications.js'

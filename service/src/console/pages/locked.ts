@@ -1,5 +1,5 @@
+import { html } from '../../html.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, cardTable, counted, countedAre, countOf } from '../parts.js'

@@ -1,7 +1,7 @@
+import { html } from '../../html.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { html } from '../../telemetry/html.js'
 import { attempt, orNotFound } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, type Cell, cardTable, timeOf } from '../parts.js'

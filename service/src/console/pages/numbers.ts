@@ -1,3 +1,4 @@
+import { type Html, html } from '../../html.js'
 import {
   ACTIVITY_PERIODS,
   type ActivityCounts,
@@ -7,7 +8,6 @@ import {
   type ConversionState,
   type CountryActivity,
 } from '../../operator/activity.js'
-import { type Html, html } from '../../telemetry/html.js'
 import { CHART_SCRIPTS, type PageRequest, type PageRoute, type Reply } from '../page.js'
 import { type Cell, table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, textOf } from './applications.js'

@@ -1,7 +1,7 @@
+import { type Html, html } from '../../html.js'
 import type { LastHour } from '../../operator/activity.js'
 import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { type Cell, timeOf } from '../parts.js'
 import { APPROVALS_PATH } from './approvals.js'

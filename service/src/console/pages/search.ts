@@ -1,6 +1,6 @@
+import { html } from '../../html.js'
 import type { Found } from '../../operator/find.js'
 import { openIfSealed, seal } from '../../store/secrets/seal.js'
-import { html } from '../../telemetry/html.js'
 import { attemptToFind } from '../form.js'
 import { type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
 import { cardTable } from '../parts.js'

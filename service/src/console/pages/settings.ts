@@ -3,11 +3,11 @@ import {
   type SettingDescription,
   wholeHint,
 } from '../../accounts/applications/settings.js'
+import { type Html, html } from '../../html.js'
 import type { Setting } from '../../operator/applications.js'
 import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind } from '../form.js'
 import {
   type Form,

@@ -1,7 +1,7 @@
+import { html } from '../../html.js'
 import { conversionState, percentOf } from '../../operator/activity.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, cardTable } from '../parts.js'

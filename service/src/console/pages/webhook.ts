@@ -1,7 +1,7 @@
+import { type Html, html } from '../../html.js'
 import { CHANNELS } from '../../messages/message.js'
 import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind } from '../form.js'
 import {
   COPY_SCRIPTS,

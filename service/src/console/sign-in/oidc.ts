@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import * as oidc from 'openid-client'
+import { html } from '../../html.js'
 import { consoleCounters } from '../../operator/console-counters.js'
 import { endExternalSessions, SESSION_MS, signInExternally } from '../../operator/external-operators.js'
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../operator/identity-provider.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { within } from '../../store/store.js'
-import { html } from '../../telemetry/html.js'
 import { describeError } from '../../telemetry/log/logger.js'
 import { formOf } from '../form.js'
 import type { ConsoleParts } from '../parts.js'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { jsonIn } from '../../telemetry/json.js'
+import { jsonIn } from '../../json.js'
 import { AMBIGUOUS, exactJsonIn } from './exact-json.js'
 import type { ImportedCodes } from './import-row.js'
 

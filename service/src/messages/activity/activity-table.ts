@@ -1,5 +1,5 @@
 import { type Queries, statement } from '../../store/store.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../telemetry/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.js'
 
 /**
  * What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check

@@ -1,6 +1,6 @@
 import type { Senders } from '../../accounts/application.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { withTimeLimit } from '../../time.js'
 import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier } from '../delivery/carrier.js'
 import { messageLogFields } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'

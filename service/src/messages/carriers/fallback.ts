@@ -1,5 +1,5 @@
 import type { Logger } from '../../telemetry/log/logger.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { withTimeLimit } from '../../time.js'
 import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
 import type { QueuedMessage } from '../delivery/queued-message.js'
 

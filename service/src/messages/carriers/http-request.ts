@@ -1,9 +1,9 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { jsonIn } from '../../telemetry/json.js'
+import { jsonIn } from '../../json.js'
+import { isForbiddenAddress } from '../../safe-fetch/public-agent.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
-import { isForbiddenAddress } from '../../telemetry/safe-fetch/public-agent.js'
-import { retryAfterMs } from '../../telemetry/time.js'
+import { retryAfterMs } from '../../time.js'
 import { type ContactFault, DeliveryError } from '../delivery/carrier.js'
 
 const MAX_BODY_BYTES = 16_384

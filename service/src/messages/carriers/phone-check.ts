@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { withTimeLimit } from '../../time.js'
 import { asDeliveryError } from '../delivery/carrier.js'
 import { httpRequest, jsonFields } from './http-request.js'
 import { signatureOf } from './webhook.js'

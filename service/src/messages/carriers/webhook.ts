@@ -1,10 +1,10 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { LookupFunction } from 'node:net'
 import type { OwnWebhook } from '../../accounts/application.js'
+import { isProduction } from '../../process/production.js'
+import { type ConnectionAgent, publicAgent } from '../../safe-fetch/public-agent.js'
 import type { Keys } from '../../store/secrets/keys.js'
 import { open, webhookIdentity } from '../../store/secrets/seal.js'
-import { isProduction } from '../../telemetry/production.js'
-import { type ConnectionAgent, publicAgent } from '../../telemetry/safe-fetch/public-agent.js'
 import {
   type Carrier,
   CONTACT_FAULTS,

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { withTimeLimit } from '../../time.js'
 import { httpRequest } from '../carriers/http-request.js'
 import type { Routes } from '../carriers/route.js'
 import { DeliveryError } from '../delivery/carrier.js'

@@ -1,5 +1,5 @@
-import { jsonIn } from '../../telemetry/json.js'
-import { DAY_MS } from '../../telemetry/time.js'
+import { jsonIn } from '../../json.js'
+import { DAY_MS } from '../../time.js'
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { languageKey, matchLanguage } from 'countersign/protocol'
-import { PACKAGE_FOLDER } from '../../telemetry/own-package.js'
+import { PACKAGE_FOLDER } from '../../process/own-package.js'
 import { en } from './locales/en.js'
 import type { MessageTexts } from './message-texts.js'
 

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } fr
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Contact, canonicalUser } from 'countersign/protocol'
-import { ConfigurationError } from '../../telemetry/configuration-error.js'
+import { ConfigurationError } from '../../process/configuration-error.js'
 
 /** The keys derived from the one secret, one for each use, so that none can replace another (R40). */
 export interface Keys {

@@ -6,7 +6,7 @@ import { request as requestHttps } from 'node:https'
 import { extname } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { retryAfterMs } from '../../telemetry/time.js'
+import { retryAfterMs } from '../../time.js'
 import { EngineError } from './transcriber.js'
 
 /** A form with a recording, for a transcription server. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { jsonIn } from '../../telemetry/json.js'
+import { jsonIn } from '../../json.js'
 import { postRecording, readJson, refusalText, statusError } from './engine-server.js'
 import { partsOf, type RecordingPart, type UploadRules } from './recording-parts.js'
 import {

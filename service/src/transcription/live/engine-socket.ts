@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { jsonIn } from '../../telemetry/json.js'
+import { jsonIn } from '../../json.js'
 import { EngineError } from '../engines/transcriber.js'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000

@@ -3,12 +3,8 @@ import { stat } from 'node:fs/promises'
 import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { basename } from 'node:path'
-import {
-  type AddressRules,
-  isForbiddenAddress,
-  publicAgent,
-} from '../../telemetry/safe-fetch/public-agent.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { type AddressRules, isForbiddenAddress, publicAgent } from '../../safe-fetch/public-agent.js'
+import { withTimeLimit } from '../../time.js'
 import type { RecordingLimits } from '../recording-limits.js'
 import {
   addressRefused,

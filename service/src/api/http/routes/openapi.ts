@@ -1,6 +1,6 @@
 import { SERVICE_PROBLEMS, type ServiceProblemCode } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
-import { html } from '../../../telemetry/html.js'
+import { html } from '../../../html.js'
 import { prefersHtml, sendPage } from '../page.js'
 import { baseUrlOf, problem } from '../problem.js'
 import { isProblemCode, PROBLEMS } from '../problem-catalogue.js'

@@ -1,6 +1,6 @@
 import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import type { WebSocket } from 'ws'
-import { jsonIn } from '../../../telemetry/json.js'
+import { jsonIn } from '../../../json.js'
 import type {
   LiveStream,
   StreamFailure,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { jsonIn } from './json.js'
+import { jsonIn } from '../json.js'
 
 /** The rule inside defaults, options and transformations, which says what kind of value is given. */
 export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
