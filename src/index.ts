@@ -1,5 +1,7 @@
 /** The entry `countersign`: every public name. */
 
+export { type MfaClient, mfaClient } from './client/mfa-client.js'
+export { verifyWebhook } from './client/verify-webhook.js'
 export {
   backupRouter,
   challengeRouter,
@@ -25,8 +27,7 @@ export {
 } from './errors.js'
 export type { MfaEvent } from './flows/events.js'
 export type { MfaMetrics } from './flows/metrics.js'
-export type { MfaStatus } from './host.js'
-export { type MfaClient, mfaClient } from './mfa-client.js'
+export type { MfaStatus } from './options/host.js'
 export type { PolicyDecision } from './options/login.js'
 export type { Compromise } from './options/notices.js'
 export type { MfaOptions } from './options/options.js'
@@ -42,7 +43,6 @@ export type { TokenClaims, TokenEnd, TokenReason } from './protocol/token-claims
 export type { StoreConfig } from './stores/config.js'
 export type { CounterStore, ItemStore } from './stores/store.js'
 export type { Duration } from './time.js'
-export { verifyWebhook } from './verify-webhook.js'
 export type { MfaAccount } from './web/actions/account.js'
 export { requireMfa } from './web/guard/require-mfa.js'
 export type { MfaRule } from './web/guard/rule.js'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { parseArgs } from 'node:util'
-import type { AppCheck } from '../testing/app-check.js'
-import type { AppRequest } from '../testing/app-request.js'
-import type { AppRoute } from '../testing/app-routes.js'
+import type { AppCheck } from '../probe/app-check.js'
+import type { AppRequest } from '../probe/app-request.js'
+import type { AppRoute } from '../probe/app-routes.js'
 import type { CommandIo } from './command-io.js'
 
 /** The options that describe an app, and how to sign in there. */

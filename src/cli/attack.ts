@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { messageOf } from '../testing/probe-login.js'
+import { messageOf } from '../probe/probe-login.js'
 import { ATTACKS } from './attack/attacks.js'
 import { ATTACK_OPTIONS, readTarget } from './attack/read-target.js'
 import { type Relayed, relayFactors } from './attack/relay.js'

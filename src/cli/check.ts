@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type AppCheckReport, awaitLogin, checkApp } from '../testing/app-check.js'
+import { type AppCheckReport, awaitLogin, checkApp } from '../probe/app-check.js'
 import { APP_OPTIONS, addressOf, appFrom, isThisMachine } from './app-arguments.js'
 import type { CommandIo } from './command-io.js'
 import { print } from './print.js'

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { runningApp } from '../testing/probed-app.js'
+import { runningApp } from '../probe/probed-app.js'
 
 /** An app that runs in a process of its own. */
 export interface StartedApp {

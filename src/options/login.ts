@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { duration, type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 import { type LoginFactor, STRENGTHS, type Strength } from '../protocol/factor.js'
-import '../host.js'
+import './host.js'
 import { callback } from './callback.js'
 
 /** What a login has proven, as your strategy verified it. Its values must not come from the request. */

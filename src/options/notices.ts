@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import '../host.js'
+import './host.js'
 import { type Given, optionsWith } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
 import { itemStoreConfig } from '../stores/config.js'

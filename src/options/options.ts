@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import '../host.js'
+import './host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
 import { type Given, hasFunctions, optionsWith, typed } from '../option-rules.js'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import '../host.js'
+import './host.js'
 import type { Request, Response } from 'express'
 import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 import { type MfaTexts, readTexts } from '../pages/texts.js'

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import * as z from 'zod'
-import '../host.js'
+import './host.js'
 import { type Given, optionsWith } from '../option-rules.js'
 import type { TokenClaims, TokenEnd, TokenReason } from '../protocol/token-claims.js'
 import { itemStoreConfig } from '../stores/config.js'

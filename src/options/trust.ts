@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import * as z from 'zod'
-import '../host.js'
+import './host.js'
 import { duration, type Given, optionsWith, wholeNumber } from '../option-rules.js'
 import { itemStoreConfig } from '../stores/config.js'
 import { callback, isText } from './callback.js'

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { MfaStatus } from '../host.js'
+import type { MfaStatus } from '../options/host.js'
 import type { MfaApproval } from '../protocol/details.js'
 import { acrOfStrength, reaches, strengthOf, strongerOf } from '../protocol/factor.js'
 import type { TokenClaims } from '../protocol/token-claims.js'

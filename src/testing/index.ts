@@ -1,6 +1,9 @@
 /** The entry point `countersign/testing`: tools to test an app's sign-in with a second factor. */
+
+export type { AppRoute, SkippedRoute } from '../probe/app-routes.js'
+export type { MfaBypass, ProbeLogin } from '../probe/probe-login.js'
+export type { HostApp, ProbeAgent, UpgradeAnswer, UpgradeProbe, UpgradeProbes } from '../probe/probed-app.js'
 export type { AgentAnswer, AgentRequest, FetchAgent, FirstFactor, TestAgent } from './agent.js'
-export type { AppRoute, SkippedRoute } from './app-routes.js'
 export type { KeyAlgorithm } from './authenticator-data.js'
 export type { TestCarrier, TestInbox, TestMessage } from './carrier.js'
 export type { KeyChanges, KeyFlags, KeyPage } from './key-ceremony.js'
@@ -8,8 +11,6 @@ export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from
 export type { TestRelyingParty } from './key-service.js'
 export { type MfaTestKit, type MfaTestKitOptions, mfaTestKit, type TestApps, type TestClock } from './kit.js'
 export { type BypassOptions, type BypassReport, expectNoMfaBypass, findMfaBypasses } from './mfa-bypasses.js'
-export type { MfaBypass, ProbeLogin } from './probe-login.js'
-export type { HostApp, ProbeAgent, UpgradeAnswer, UpgradeProbe, UpgradeProbes } from './probed-app.js'
 export type { FailureOptions, TestFailure, TestVerb } from './service.js'
 export { totpCode } from './service.js'
 export {

@@ -1,7 +1,7 @@
-import { type AppRoute, routesOf, type SkippedRoute } from './app-routes.js'
+import { type AppRoute, routesOf, type SkippedRoute } from '../probe/app-routes.js'
+import { type MfaBypass, type ProbeLogin, probeLogin } from '../probe/probe-login.js'
+import { type HostApp, probedApp, type UpgradeProbes } from '../probe/probed-app.js'
 import { refuseProduction } from './kit.js'
-import { type MfaBypass, type ProbeLogin, probeLogin } from './probe-login.js'
-import { type HostApp, probedApp, type UpgradeProbes } from './probed-app.js'
 
 /** The app to probe, and every login it has. */
 export interface BypassOptions {

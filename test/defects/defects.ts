@@ -70,7 +70,7 @@ export const INCOMPATIBLE = {
       'z.strictObject({ status: z.string(), challenge: z.string() }).partial().safeParse(validFields(answer))',
   },
   'webhooks are signed in another way': {
-    file: 'src/verify-webhook.ts',
+    file: 'src/client/verify-webhook.ts',
     right: "signature.startsWith('v1,')",
     wrong: "signature.startsWith('v2,')",
   },
@@ -90,7 +90,7 @@ export const LEAKS = {
     wrong: '`The phone number ${phone} is not valid`',
   },
   'what a client consists of shows its API key': {
-    file: 'src/mfa-client.ts',
+    file: 'src/client/mfa-client.ts',
     right: 'withPhoneFormat(httpService(readServiceAddress(service)), country)',
     wrong: 'Object.assign(httpService(readServiceAddress(service)), { address: service })',
   },

@@ -43,43 +43,39 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'time.ts': { uses: [] },
   'option-rules.ts': { uses: ['time.ts'], types: ['shape.ts'] },
   protocol: { uses: LEAVES },
-  'host.ts': { uses: [], types: ['protocol'] },
 
   // A page knows the refusals that it explains as types.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
   // `session` for what it asks of the open resets.
   stores: { uses: ['protocol', ...LEAVES], types: ['options', 'session'] },
-  options: { uses: ['stores', 'pages', 'protocol', 'host.ts', ...LEAVES], types: ['flows'] },
+  options: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['flows'] },
   client: { uses: ['options', 'protocol', ...LEAVES] },
   // Speech to text. Nothing in the plugin knows it.
   speech: {
     uses: ['client', 'options', 'protocol', 'errors.ts', 'json.ts', 'option-rules.ts', 'shape.ts'],
     types: ['time.ts'],
   },
-  session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows', 'host.ts'] },
+  session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows'] },
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['options', 'session'] },
   web: {
     uses: ['flows', 'session', 'stores', 'pages', 'options', 'protocol', ...LEAVES],
-    types: ['host.ts'],
   },
+  // Finds the routes of a running app, signs in and looks for bypasses. It knows an app by HTTP only.
+  probe: { uses: [] },
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
-  testing: { uses: ['protocol', ...LEAVES] },
+  testing: { uses: ['probe', 'protocol', ...LEAVES] },
   // The command line. No module uses it.
-  cli: { uses: ['testing', 'client', 'options', 'protocol', 'errors.ts'] },
+  cli: { uses: ['probe', 'testing', 'client', 'options', 'protocol', 'errors.ts'] },
 
-  // The client by itself, without Express.
-  'mfa-client.ts': { uses: ['options', 'client', 'errors.ts'], types: ['protocol'] },
-  // What an app does with a request of the service, without a client.
-  'verify-webhook.ts': { uses: ['errors.ts'], types: ['protocol'] },
   'mfa.ts': {
     uses: ['web', 'flows', 'client', 'stores', 'pages', 'options', ...LEAVES],
     types: ['protocol'],
   },
   'create-mfa.ts': { uses: ['mfa.ts', 'web'], types: ['options', 'flows', 'protocol'] },
   'index.ts': {
-    uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'web', 'errors.ts'],
-    types: ['options', 'stores', 'flows', 'pages', 'protocol', 'host.ts', 'time.ts'],
+    uses: ['create-mfa.ts', 'client', 'web', 'errors.ts'],
+    types: ['options', 'stores', 'flows', 'pages', 'protocol', 'time.ts'],
   },
 }
 
@@ -225,8 +221,8 @@ describe('the layering of the plugin', () => {
       'src/cli/attack/relay.ts',
       'src/pages/browser/request.ts',
       'src/pages/browser/step-up.ts',
+      'src/probe/probed-app.ts',
       'src/speech/live-client.ts',
-      'src/testing/probed-app.ts',
       // Makes a request and a response for the host's app, without a connection.
       'src/web/guard/upgrade.ts',
     ])
@@ -290,7 +286,7 @@ describe('the scanner of imports', () => {
         ["import { a,\tb } from 'undici'", 'src/flows/x.ts → undici'],
         ["import * as z from 'zod'", 'src/flows/x.ts → zod'],
         ["import d, { e } from 'express'", 'src/flows/x.ts → express'],
-        ["import '../host.js'", 'src/flows/x.ts → src/host.ts'],
+        ["import '../time.js'", 'src/flows/x.ts → src/time.ts'],
         ["export { a } from '../../service/src/x.js'", 'src/flows/x.ts → service/src/x.ts'],
         ["export * from './y.js'", 'src/flows/x.ts → src/flows/y.ts'],
         ["const x = await import('undici')", 'src/flows/x.ts → undici'],

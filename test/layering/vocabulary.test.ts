@@ -71,7 +71,7 @@ describe('public names', () => {
         'src/options/pages.ts',
         'src/options/login.ts',
         'src/options/urls.ts',
-        'src/host.ts',
+        'src/options/host.ts',
         'src/flows/events.ts',
         'src/pages/view.ts',
         'src/web/actions/account.ts',

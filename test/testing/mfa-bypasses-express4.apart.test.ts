@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import express from 'express'
 import { expect, it, vi } from 'vitest'
-import { routesOf } from '../../src/testing/app-routes.js'
+import { routesOf } from '../../src/probe/app-routes.js'
 import { findsBypasses } from './bypass-apps.js'
 
 vi.mock('express', async () => import('express4'))

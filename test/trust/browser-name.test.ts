@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { browserName } from '../../src/stores/trust/devices.js'
+import { browserName } from '../../src/stores/trust/browser-name.js'
 import { everyCase } from '../kit/every-case.js'
 
 describe('the name of a browser', () => {

@@ -1,5 +1,5 @@
-import type { AppRequest } from '../../testing/app-request.js'
-import type { Answer } from '../../testing/probe-login.js'
+import type { AppRequest } from '../../probe/app-request.js'
+import type { Answer } from '../../probe/probe-login.js'
 
 /** The address of another site. */
 export const FOREIGN = 'https://evil.example'

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { parseArgs } from 'node:util'
-import type { AppCheck } from '../../testing/app-check.js'
-import type { AppRequest } from '../../testing/app-request.js'
+import type { AppCheck } from '../../probe/app-check.js'
+import type { AppRequest } from '../../probe/app-request.js'
 import {
   APP_OPTIONS,
   addressOf,

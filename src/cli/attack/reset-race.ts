@@ -1,4 +1,4 @@
-import type { ProbeAgent } from '../../testing/probed-app.js'
+import type { ProbeAgent } from '../../probe/probed-app.js'
 import { totpCode } from '../../testing/service.js'
 import type { Scene } from './scene.js'
 import { broken, given, held, Untried, type Verdict } from './verdict.js'

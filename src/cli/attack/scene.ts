@@ -1,5 +1,5 @@
-import type { AppRequest } from '../../testing/app-request.js'
-import type { Answer } from '../../testing/probe-login.js'
+import type { AppRequest } from '../../probe/app-request.js'
+import type { Answer } from '../../probe/probe-login.js'
 import { polluted } from './foreign-address.js'
 import type { AttackTarget } from './read-target.js'
 import { openTarget } from './target.js'

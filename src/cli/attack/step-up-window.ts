@@ -1,4 +1,4 @@
-import { attribute } from '../../testing/app-request.js'
+import { attribute } from '../../probe/app-request.js'
 import type { Scene } from './scene.js'
 import { broken, held, type Verdict } from './verdict.js'
 

@@ -9,7 +9,7 @@ import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { ActiveState } from '../../session/state.js'
 import { onlyGiven } from '../../shape.js'
-import { browserName } from '../../stores/trust/devices.js'
+import { browserName } from '../../stores/trust/browser-name.js'
 import { addressOf, localesOf, locationOf } from '../http/request.js'
 import type { RequestContext } from './context.js'
 

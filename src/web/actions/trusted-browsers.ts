@@ -4,13 +4,8 @@ import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
-import {
-  browserName,
-  type Device,
-  type DeviceOwner,
-  type Devices,
-  factorsDigest,
-} from '../../stores/trust/devices.js'
+import { browserName } from '../../stores/trust/browser-name.js'
+import { type Device, type DeviceOwner, type Devices, factorsDigest } from '../../stores/trust/devices.js'
 import { cookieNameFor } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
 import { trustCookie } from '../http/trust-cookie.js'

@@ -1,7 +1,7 @@
 import { IncomingMessage, type RequestListener, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Request } from 'express'
 import { HostError } from '../../errors.js'
-import type { MfaStatus } from '../../host.js'
+import type { MfaStatus } from '../../options/host.js'
 import { prepareState } from '../../session/request-state.js'
 import type { RequestState, SessionState } from '../../session/state.js'
 import { gateOf, type RouteDeps } from '../actions/context.js'

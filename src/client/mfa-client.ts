@@ -1,8 +1,8 @@
-import { withPhoneFormat } from './client/phone-format.js'
-import { httpService } from './client/service.js'
-import type { ServiceAddress } from './options/service.js'
-import { readServiceAddress } from './options/settings.js'
-import type { CompleteMfaService } from './protocol/service.js'
+import type { ServiceAddress } from '../options/service.js'
+import { readServiceAddress } from '../options/settings.js'
+import type { CompleteMfaService } from '../protocol/service.js'
+import { withPhoneFormat } from './phone-format.js'
+import { httpService } from './service.js'
 
 /** Options of `mfaClient` beside the service. */
 export interface MfaClientOptions {

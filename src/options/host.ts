@@ -1,5 +1,5 @@
-import type { MfaApproval } from './protocol/details.js'
-import type { TokenClaims } from './protocol/token-claims.js'
+import type { MfaApproval } from '../protocol/details.js'
+import type { TokenClaims } from '../protocol/token-claims.js'
 
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {

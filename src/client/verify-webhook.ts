@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { WebhookSignatureError } from './errors.js'
-import type { WebhookEvent } from './protocol/webhook-events.js'
+import { WebhookSignatureError } from '../errors.js'
+import type { WebhookEvent } from '../protocol/webhook-events.js'
 
 const PREFIX = 'whsec_'
 const TOLERANCE_SECONDS = 300
