@@ -114,6 +114,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   otpauth: ['accounts/authenticator-app/'],
   '@noble/ciphers/chacha.js': ['flows/import/sources.ts'],
   '@noble/ciphers/utils.js': ['flows/import/sources.ts'],
+  '@noble/curves/ed25519.js': ['accounts/webauthn/public-key.ts'],
   'lossless-json': ['flows/import/exact-json.ts'],
   pg: ['store/'],
   pino: ['telemetry/log/logger.ts'],
