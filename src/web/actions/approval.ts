@@ -13,6 +13,8 @@ import { newTransaction } from '../../session/pending-login.js'
 import { type RequestedApproval, without } from '../../session/record.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
+import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
+import { iso } from '../../time.js'
 import type { RequestContext } from './context.js'
 
 /** What a record has only while the user is asked. */
@@ -93,4 +95,9 @@ export async function refuseApproval(
   deps.emit({ type: 'approval_refused', userId, approval })
   const rest = { ...without(record, ...QUESTION, 'interrupted', 'approval'), transaction: newTransaction() }
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
+}
+
+/** What a JSON client is told of a request that the user is asked to approve. */
+export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
+  return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
 }

@@ -14,7 +14,7 @@ import { requestedUrl, returnTarget, safeReturnTo } from '../../session/return-t
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
 import { tokenLoginOf } from '../../session/transport.js'
-import { askedApproval } from '../actions/approval.js'
+import { askedAnswer, askedApproval } from '../actions/approval.js'
 import {
   type EnteredRequest,
   gateOf,
@@ -29,7 +29,7 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { offeredChoice } from '../http/listed-factors.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
-import { askedAnswer, refuseOtherUser, stop } from '../routers/respond.js'
+import { refuseOtherUser, stop } from '../routers/show-page.js'
 import { enterToken, refuseToken, resumedState } from '../tokens/enter.js'
 import {
   type BoundRequest,

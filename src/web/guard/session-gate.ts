@@ -21,7 +21,7 @@ import { depsAt } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
-import { refuseOtherUser } from '../routers/respond.js'
+import { refuseOtherUser } from '../routers/show-page.js'
 
 /** The gate as a handler of its own: `mfa.session`. */
 export function sessionGate(own: RouteDeps): RequestHandler {

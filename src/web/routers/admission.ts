@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { RouteDeps } from '../actions/context.js'
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { stop } from './respond.js'
+import { stop } from './show-page.js'
 
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 

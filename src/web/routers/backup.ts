@@ -24,9 +24,10 @@ import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
 import { action, answered, pageOnly } from './outcome.js'
+import { keptRefusal, sendRefusal } from './refused.js'
 import { backupCodesRemoval, showRemoval } from './remove-factor.js'
-import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import type { RouteHandlers } from './route.js'
+import { showPage } from './show-page.js'
 
 /** Sends backup codes, or shows new ones once; below, their removal. */
 export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRouter'> {

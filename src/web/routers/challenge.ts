@@ -15,7 +15,7 @@ import { endPendingLogin, givenUp } from '../../session/pending-login.js'
 import { storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { iso } from '../../time.js'
-import { refuseApproval } from '../actions/approval.js'
+import { askedAnswer, refuseApproval } from '../actions/approval.js'
 import type { EnteredRequest } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
@@ -32,25 +32,21 @@ import {
   lockedForSeconds,
   type RouteContext,
 } from './context.js'
-import { keyAccount, keyView, offersKeys, warnAboutKeys } from './key-page.js'
-import { admitted, answered, type Responses, refuseUnlessGone, respond, withFields } from './outcome.js'
-import { offeredRemovals } from './remove-factor.js'
 import {
-  askedAnswer,
   asksNothing,
   asksRecovery,
   backupOffer,
   choosePage,
   hasBackup,
-  keptRefusal,
   preferredFactor,
-  sendRefusal,
-  showLock,
-  showPage,
   showSignedIn,
-  showWithheld,
-} from './respond.js'
+} from './factor-pages.js'
+import { keyAccount, keyView, offersKeys, warnAboutKeys } from './key-page.js'
+import { admitted, answered, type Responses, refuseUnlessGone, respond, withFields } from './outcome.js'
+import { keptRefusal, sendRefusal, showLock, showWithheld } from './refused.js'
+import { offeredRemovals } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
+import { showPage } from './show-page.js'
 
 /** Shows status and factors, starts a challenge, and ends the login. */
 export function challengeRoutes(): RouteHandlers<'challengeRouter'> {

@@ -39,11 +39,13 @@ import {
   enrollmentRefusal,
   factorChangeRefusal,
 } from './factor-change.js'
+import { hasBackup } from './factor-pages.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
 import { action, answered } from './outcome.js'
+import { keptRefusal, requiredMessage, sendRefusal, showLock } from './refused.js'
 import { appRemoval, showRemoval } from './remove-factor.js'
-import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage } from './respond.js'
 import type { RouteHandlers } from './route.js'
+import { showPage } from './show-page.js'
 
 /** Prepares an app, shows its QR code, and checks its first code; below, its removal. */
 export function enrollAppRoutes({ settings, service }: RouteDeps): RouteHandlers<'enrollAppRouter'> {

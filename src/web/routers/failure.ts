@@ -2,7 +2,7 @@ import type { NextFunction, Response } from 'express'
 import { LimitsStoreError, ServiceError, SessionStoreError, TrustStoreError } from '../../errors.js'
 import type { EnteredRequest } from '../actions/context.js'
 import { logFailure } from '../http/problem.js'
-import { stop } from './respond.js'
+import { stop } from './show-page.js'
 
 /** Where a code is typed. */
 const TAKES_CODE = /\/(?:verify|confirm)$/

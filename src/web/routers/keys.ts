@@ -44,9 +44,10 @@ import {
   warnAboutKeys,
 } from './key-page.js'
 import { action, answered, pageOnly } from './outcome.js'
+import { keptRefusal, requiredMessage, sendRefusal } from './refused.js'
 import { keyRemoval, showKeyRemoval } from './remove-factor.js'
-import { keptRefusal, requiredMessage, sendRefusal, showPage } from './respond.js'
 import type { RouteHandlers } from './route.js'
+import { showPage } from './show-page.js'
 
 const PAGE = ROUTES.keys.path
 

@@ -6,8 +6,8 @@ import { readBody } from '../http/body.js'
 import { rememberLanguage } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
 import type { AnswerOf } from '../routes.js'
-import { stop } from './respond.js'
 import type { RouteHandlers } from './route.js'
+import { stop } from './show-page.js'
 
 /** Remembers a language for this browser. No route without `languages.offer`. */
 export function languageRoutes({ settings }: RouteDeps): RouteHandlers<'languageRouter'> | undefined {

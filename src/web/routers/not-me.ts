@@ -9,8 +9,8 @@ import { linkBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { localesOf, wantsHtml } from '../http/request.js'
 import { type AnswerOf, ROUTES } from '../routes.js'
-import { showPublicPage, stop } from './respond.js'
 import type { RouteHandlers } from './route.js'
+import { showPublicPage, stop } from './show-page.js'
 
 /** Asks first, and then ends sessions and trust. No routes without `urls.publicUrl`. */
 export function notMeRoutes(deps: RouteDeps): RouteHandlers<'notMeRouter'> | undefined {

@@ -9,7 +9,8 @@ import { sendProblem } from '../http/problem.js'
 import { type AnswerOf, type BodyOf, ROUTES, type RouteName, type RouteRow } from '../routes.js'
 import { answer } from '../tokens/answer.js'
 import type { RouteContext } from './context.js'
-import { type RefusedForm, sendRefusal, showPage, stop } from './respond.js'
+import { type RefusedForm, sendRefusal } from './refused.js'
+import { showPage, stop } from './show-page.js'
 
 /** Responds to a user who is signed in or pending. A handler that `action` made is the one of its row only. */
 export type Handler<Name extends RouteName = RouteName> = ((

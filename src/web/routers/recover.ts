@@ -22,9 +22,10 @@ import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type AnswerOf, ROUTES } from '../routes.js'
 import type { RouteContext, RouteParts } from './context.js'
+import { backupOffer } from './factor-pages.js'
 import { noticeLinkHandlers } from './not-me.js'
 import { action, answered, type Responses, respond } from './outcome.js'
-import { backupOffer, keptRefusal, sendRefusal } from './respond.js'
+import { keptRefusal, sendRefusal } from './refused.js'
 import type { RouteHandlers } from './route.js'
 
 /** Shows, requests, cancels and completes a recovery; and the link in its notices. No routes without `recovery`. */

@@ -23,7 +23,8 @@ import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keyAccount, keyView } from './key-page.js'
 import { action, pageOnly, refuseUnlessGone } from './outcome.js'
-import { keptRefusal, sendRefusal, showPage } from './respond.js'
+import { keptRefusal, sendRefusal } from './refused.js'
+import { showPage } from './show-page.js'
 
 const PATH: Readonly<Record<RemovableFactor, string>> = {
   app: ROUTES.removeApp.path,

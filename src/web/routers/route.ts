@@ -22,7 +22,8 @@ import {
 import { enterLogin, refuseToken } from '../tokens/enter.js'
 import { respondFailure } from './failure.js'
 import type { Handler } from './outcome.js'
-import { refuseOtherUser, sendRefusal, stop } from './respond.js'
+import { sendRefusal } from './refused.js'
+import { refuseOtherUser, stop } from './show-page.js'
 
 /** The handlers of a router, by the names of their rows: a missing or an extra one is an error of the types. */
 export type RouteHandlers<Name extends Part> = {

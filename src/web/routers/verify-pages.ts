@@ -6,8 +6,10 @@ import { storeIfCurrent } from '../../session/store.js'
 import { resumeEntries, textOf } from '../http/entries.js'
 import { isSameOrigin } from '../http/request.js'
 import { followedChallenge, type RouteContext } from './context.js'
+import { asksNothing, codePage, showSignedIn } from './factor-pages.js'
 import { warnAboutKeys } from './key-page.js'
-import { asksNothing, codePage, keptRefusal, showLock, showPage, showSignedIn } from './respond.js'
+import { keptRefusal, showLock } from './refused.js'
+import { showPage } from './show-page.js'
 
 /** Shows where the user enters a code, or shows a key. */
 export async function showCodeEntry(context: RouteContext): Promise<void> {
