@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     await everyCase(states, async (state) => {
       const { name, status = 200 } = state
       const page = await open(state)
-      const found = [...(await faultsOf(page, state))]
+      const found = [...(await axeViolations(page)), ...(await faultsOf(page, state))]
       await page.emulateMedia({ colorScheme: 'dark' })
       found.push(...(await axeViolations(page, 'color-contrast')))
       await page.emulateMedia({ colorScheme: 'light' })

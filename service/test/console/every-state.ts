@@ -3,7 +3,6 @@ import type { Browser, Page, Response } from 'playwright-core'
 import { expect } from 'vitest'
 import { LOOKS, newUser } from '../../../test/journeys/kit/browser.js'
 import { press } from '../../../test/journeys/kit/vault.js'
-import { axeViolations } from '../../../test/kit/axe.js'
 import { DEAD_END, pageFaults, WIDER_THAN_THEIR_PLACE } from '../../../test/kit/page-checks.js'
 import { advance, eventually, listen } from '../kit.js'
 import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
@@ -152,11 +151,11 @@ async function openState(page: Page, url: string, opened: State): Promise<void> 
   expect([state, response?.status()]).toEqual([state, status])
 }
 
-/** What is wrong with an open page: what axe finds, what does not fit, what leads nowhere, and choices of one. */
+/** What is wrong with an open page: what does not fit, what leads nowhere, and choices of one. */
 export async function faultsOf(page: Page, { name, path }: State): Promise<readonly string[]> {
   const read = (what: string) => page.evaluate<string[]>(what)
   const leadsNowhere = name in LEADS_NOWHERE
-  const faults = [...(await axeViolations(page))]
+  const faults: string[] = []
   // The pages of the second factor have no menu.
   const found = await pageFaults(page, { hasMenu: !path.startsWith('/console/mfa') })
   faults.push(...found.filter((one) => one !== DEAD_END || !leadsNowhere))
