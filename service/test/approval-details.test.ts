@@ -310,6 +310,21 @@ describe('a message that names what is approved (R123)', () => {
     expect(send({ ...request, User: 'a@example.com', Type: 'EMAIL' }).success).toBe(true)
   })
 
+  test('takes no raw user agent, but names from a list, and a short place', () => {
+    const isAccepted = (SignIn: unknown) =>
+      sendBody.safeParse({ User: 'a@example.com', Type: 'EMAIL', SignIn }).success
+    expect(isAccepted({})).toBe(true)
+    expect(isAccepted(JSON.stringify({ browser: 'Firefox', system: 'Windows', location: 'Lyon' }))).toBe(true)
+    for (const odd of [
+      { browser: 'Mozilla/5.0' },
+      { system: 'Windows NT 10.0' },
+      { location: 'x'.repeat(61) },
+      { extra: 'x' },
+      'x',
+    ])
+      expect(isAccepted(odd)).toBe(false)
+  })
+
   test('says in the subject of an email what it is for (R146)', () => {
     expect(message('email', LINES).subject).toBe(
       'Amount: € 250.00 · To: DE89370400440532013000 · 012345 is your Vault code',
@@ -347,8 +362,9 @@ describe('a message that names what is approved (R123)', () => {
         ],
         { locale },
       )
-      expect(text.toLowerCase().split(words.toLowerCase())).toHaveLength(3)
-      const [first = ''] = text.split(end)
+      // Two values, each said twice.
+      expect(text.toLowerCase().split(words.toLowerCase())).toHaveLength(5)
+      const [first = ''] = text.slice(text.indexOf('Amount')).split(end)
       expect(first).toMatch(/^Amount: 5 EUR/)
       expect(first).toContain('12.50')
       expect(first).not.toMatch(/[.。!](\s|$)/)
@@ -356,9 +372,12 @@ describe('a message that names what is approved (R123)', () => {
 
   test('is read out in a call, and escaped in an email', () => {
     const named = [{ label: 'To', value: '<b>Ana</b>' }]
-    expect(message('call', named).text).toMatch(/^To: <b>Ana<\/b>\. End of entry\. Hello\./)
+    expect(message('call', named).text).toMatch(
+      /^Hello, this is Vault\. To: <b>Ana<\/b>\. End of entry\. Your code/,
+    )
     const mail = message('email', named)
-    expect(mail.text).toMatch(/^To: /)
+    // The lines of what is approved stand on their own.
+    expect(mail.text).toMatch(/^To: <b>Ana<\/b>\n\n012345 is/)
     expect(mailHtml(mail)).toContain('To: &lt;b&gt;Ana')
   })
 })

@@ -58,7 +58,7 @@ test('own texts of another form are a fault', () =>
       [{ de: 'x' }, 'texts.de must be an object with texts'],
       [
         { de: { dir: 'rtl' } },
-        'texts.de.dir is not the name of a text: use one of purposes, code, spokenLine, backup, notices',
+        'texts.de.dir is not the name of a text: use one of purposes, code, spokenLine, signIn, backup, notices',
       ],
       [
         { de: { code: { txt: 'x' } } },

@@ -59,7 +59,8 @@ const PLACEHOLDERS: readonly [RegExp, readonly string[]][] = [
   [/^\.purposes\./, []],
   [/^\.code\.subject$/, ['{app}', '{code}']],
   [/^\.code\.text$/, ['{app}', '{code}', '{minutes}', '{purpose}']],
-  [/^\.code\.call$/, ['{app}', '{code}', '{code}', '{purpose}']],
+  [/^\.code\.call$/, ['{app}', '{code}', '{code}', '{details}', '{details}', '{purpose}', '{purpose}']],
+  [/^\.signIn\./, []],
   [/^\.code\.short$/, ['{app}', '{code}', '{purpose}']],
   [/^\.code\.shortest$/, ['{app}', '{code}']],
   [/^\.dir$/, []],
@@ -124,6 +125,48 @@ test(
       const { text } = codeMessage({ name: 'Vault', origin: undefined }, recipient('sms'), challenge)
       expect(text).toMatch(/\b5(?!\d)/)
     }
+  }),
+)
+
+test(
+  'an email with the code of a sign-in after a password says what an unexpected code means, with time, browser and place',
+  everyLanguage(({ texts, recipient }) => {
+    const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+    const signIn = { browser: 'Firefox', system: 'Windows', location: 'Lyon, France' }
+    const now = Date.UTC(2027, 2, 1, 13, 5)
+    const written = (channel: (typeof CHANNELS)[number], from: typeof signIn | object | undefined) =>
+      codeMessage(application, recipient(channel), { ...challenge, now, ...(from && { signIn: from }) }).text
+    const { warning, ...labels } = texts.signIn
+    const [, said, lines, last] = written('email', signIn).split('\n\n')
+    expect(said).toBe(warning)
+    expect(lines?.split('\n')).toEqual([
+      expect.stringMatching(new RegExp(`^${labels.time}: .*2027.* UTC$`)),
+      `${labels.browser}: Firefox, Windows`,
+      `${labels.place}: Lyon, France`,
+    ])
+    expect(lines).not.toMatch(/[\u00a0\u202f]/)
+    expect(last).toMatch(/^@/)
+    expect(written('email', {})).toContain(labels.time)
+    expect(written('email', {})).not.toMatch(new RegExp(`${labels.browser}: |${labels.place}: `))
+    // What the host says of a place adds no line, link or origin of its own.
+    const odd = written('email', { ...signIn, location: 'Lyon\n\n@evil.example #1' })
+    expect(odd.match(/^@/gm)).toHaveLength(1)
+    expect(odd).not.toContain('evil.example')
+    expect(written('email', undefined)).not.toContain(warning)
+    for (const channel of CHANNELS.filter((other) => other !== 'email'))
+      expect(written(channel, signIn)).toBe(written(channel, undefined))
+  }),
+)
+
+test(
+  'a call says who calls, what for and the code, and repeats both',
+  everyLanguage(({ texts, recipient }) => {
+    const challenge = { code: '012345', purpose: 'approval', secondsLeft: 300 } as const
+    const named = [{ label: 'Amount', value: '250' }]
+    const { text } = codeMessage(application, recipient('call'), { ...challenge, named })
+    const order = [...text.matchAll(new RegExp(`Vault|Amount: 250|${texts.purposes.approval}|0, 1, 2`, 'g'))]
+    const round = ['Amount: 250', texts.purposes.approval, '0, 1, 2']
+    expect(order.map(([part]) => part)).toEqual(['Vault', ...round, ...round])
   }),
 )
 

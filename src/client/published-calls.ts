@@ -19,7 +19,7 @@ import type { Answer, Transport } from './transport.js'
 /** The parameters that a dialect adds to those of the published API. */
 export type Extras = (
   caller: Caller &
-    Partial<Pick<RequestOf<'send'>, 'purpose' | 'transaction' | 'approval'>> & { kind?: CodeKind },
+    Partial<Pick<RequestOf<'send'>, 'purpose' | 'transaction' | 'approval' | 'signIn'>> & { kind?: CodeKind },
 ) => Readonly<Record<string, string | undefined>>
 
 /** The calls of the published API that prove nothing: all but `verify`. */

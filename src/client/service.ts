@@ -73,6 +73,7 @@ function dialectClient(
           Kind: caller.kind?.toUpperCase(),
           Transaction: caller.transaction,
           Approval: caller.approval && JSON.stringify(caller.approval),
+          SignIn: caller.signIn && JSON.stringify(caller.signIn),
         }
       : {}
 

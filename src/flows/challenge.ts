@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Factor } from '../protocol/factor.js'
 import { type DeliveredMethod, isDelivered, type Method } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
+import { onlyGiven } from '../shape.js'
 import { canName } from './approval.js'
 import { backupOwner, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
@@ -89,6 +90,8 @@ async function sendCode(
       contact,
       ...useOf(record, service),
       ...callerOf(user),
+      // Who brought evidence of an issuer showed no password here.
+      ...(record.stage === 'pending' && !record.evidence && onlyGiven({ signIn: user.signIn })),
       ...(live?.service && { challenge: live.service }),
     })
   })

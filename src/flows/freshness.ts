@@ -47,9 +47,8 @@ export function isFresh(record: MfaRecord | undefined, freshness: Freshness): bo
   const { shown: methods, setUp, evidence } = record
   const isEnough = ([shown, at]: [string, number]) =>
     freshness.accepts(shown as ShownMethod) && isRecent(at, freshness)
-  const wasShown =
-    Object.entries(methods).some(isEnough) ||
-    (freshness.acceptsSetup === true && setUp !== undefined && Object.entries(setUp).some(isEnough))
+  const wasSetUp = freshness.acceptsSetup === true && setUp && Object.entries(setUp).some(isEnough)
+  const wasShown = wasSetUp || Object.entries(methods).some(isEnough)
   if (wasShown || !evidence?.strength) return wasShown
   return (freshness.acceptsEvidence?.(evidence.strength) ?? false) && isRecent(evidence.authTime, freshness)
 }

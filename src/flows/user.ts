@@ -31,6 +31,8 @@ export interface MfaUser {
   limits(): Promise<AccountLimits>
   /** The language for messages, a BCP 47 tag. */
   readonly locale?: string | undefined
+  /** From where the user signs in, as an email with a code says. */
+  readonly signIn?: RequestOf<'send'>['signIn']
   /** The client's IP address, as `trust proxy` of Express determines it. */
   readonly clientAddress?: string | undefined
 }

@@ -4,7 +4,7 @@ import { entryList, problemText } from './layout.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { ResumeEntry, ViewOf } from './view.js'
+import type { ViewOf } from './view.js'
 
 /** A page on which the user cannot continue: says what happened and what to do, with a link to the next step. */
 export function stopPage(view: ViewOf<'stop'>, context: PageContext): Page {
@@ -75,10 +75,7 @@ function nextStepLink(view: ViewOf<'stop'>, context: PageContext): Html | undefi
 /** Offers to submit a form again that was interrupted by the second factor. Its script does so, if the user has just approved it. */
 export function resumePage(view: ViewOf<'resume'>, context: PageContext): Page {
   const { resume } = context.words
-  const { approved } = view
-  const isShown = (entry: ResumeEntry) =>
-    approved?.some(({ label, value }) => label === entry.label && value === entry.value) ?? false
-  const entries = view.entries.filter((entry) => !isShown(entry))
+  const { approved, entries } = view
   return {
     title: html`${approved ? resume.approved : (view.title ?? resume.title)}`,
     approved,

@@ -111,9 +111,7 @@ export type ProblemCode =
 /** What a page can report as successful. */
 export type SuccessCode =
   | 'signed_in'
-  | 'code_sent'
   | 'code_sent_again'
-  | 'code_queued'
   | 'app_removed'
   | 'backup_codes_removed'
   | 'key_added'

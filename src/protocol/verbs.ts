@@ -14,6 +14,7 @@ import {
 } from './methods.js'
 import { answer, eitherOf, given, loosely, time, trueFor } from './names.js'
 import { waitSeconds } from './service-refusal.js'
+import { signIn } from './sign-in.js'
 import { bodyWith, type Verb } from './verb.js'
 import type { Scope } from './wire.js'
 import { approval, count, fitsMessage, hasApproval, oneOf, text } from './wire-parts.js'
@@ -45,6 +46,8 @@ class SendBody {
   readonly Purpose = oneOf(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
   /** With the purpose `approval`: what the message names, and what the code counts for. */
   readonly Approval = approval
+  /** After a password: from where the user signs in. An email says so, and what a code means that its reader did not ask for. */
+  readonly SignIn = signIn
 }
 
 class SendAnswer {

@@ -249,7 +249,7 @@ function verifiedRecord({
     verifiedAt,
     amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
     shown: { ...earlier?.shown, ...(!enrolled && now) },
-    ...(setUp && { setUp }),
+    setUp,
     ...newRecord(record, ''),
     stage: 'verified',
     startedAt: record.startedAt,

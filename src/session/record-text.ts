@@ -8,7 +8,7 @@ import {
   type Challenge,
   challengeSchema,
   type MfaRecord,
-  type VerifiedRecord,
+  type Shown,
 } from './record.js'
 import { inverted, readTime } from './text-parts.js'
 
@@ -26,8 +26,7 @@ import { inverted, readTime } from './text-parts.js'
  * products are side by side (`product.ts`).
  *
  * Times are milliseconds since 1970 in base 36. `amr` is a letter for each value. `shown` is a letter for each method, with
- * its time where that is not the time of the verification; a capital one for the time of its setup. The letter before the
- * transaction is the stage.
+ * its time where that is not the time of the verification. The letter before the transaction is the stage.
  */
 
 const AMR_LETTERS: Readonly<Record<Amr, string>> = {
@@ -119,9 +118,9 @@ function textOf(record: MfaRecord): string {
     case 'pending':
       return `2p ${begin}${owner}`
     case 'verified': {
-      const { verifiedAt, amr } = record
+      const { verifiedAt, amr, shown } = record
       const letters = amr.map((value) => AMR_LETTERS[value]).join('')
-      return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(record)}${owner}`
+      return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(shown, verifiedAt)}${owner}`
     }
     case 'trusted':
       return `2t ${begin} ${letInText(record)}${owner}`
@@ -156,7 +155,7 @@ function recordIn(text: string, { product, userId, sessionId }: RecordOwner): Mf
     const amr = readLetters(letters)
     const times = verifiedAt === undefined ? undefined : readShown(shown, verifiedAt)
     if (verifiedAt === undefined || !amr || !times) return undefined
-    return { stage: 'verified', ...base, verifiedAt, amr, ...times }
+    return { stage: 'verified', ...base, verifiedAt, amr, shown: times }
   }
   if (stage === '2p' && length === 3) return { stage: 'pending', ...base }
   return readLetIn(parts, base)
@@ -173,31 +172,23 @@ function readLetters(letters: string): Amr[] | undefined {
   return values
 }
 
-/** The part of a record that says which methods were shown, and which were set up. */
-type ShownTimes = Pick<VerifiedRecord, 'shown' | 'setUp'>
-
-function shownText({ shown, setUp = {}, verifiedAt }: VerifiedRecord): string {
-  const time = (at: number) => (at === verifiedAt ? '' : at.toString(36))
-  const parts = Object.entries(shown).map(([method, at]) => METHOD_LETTERS[method as ShownMethod] + time(at))
-  const capitals = Object.entries(setUp).map(
-    ([method, at]) => METHOD_LETTERS[method as ShownMethod].toUpperCase() + time(at),
+function shownText(shown: Shown, verifiedAt: number): string {
+  const parts = Object.entries(shown).map(
+    ([method, at]) => METHOD_LETTERS[method as ShownMethod] + (at === verifiedAt ? '' : at.toString(36)),
   )
-  return [...parts, ...capitals].join(',') || NONE
+  return parts.join(',') || NONE
 }
 
-function readShown(text: string, verifiedAt: number): ShownTimes | undefined {
-  if (text === NONE) return { shown: {} }
+function readShown(text: string, verifiedAt: number): Shown | undefined {
+  if (text === NONE) return {}
   const shown: { [Name in ShownMethod]?: number } = {}
-  const setUp: { [Name in ShownMethod]?: number } = {}
   for (const part of text.split(',')) {
-    const letter = part.charAt(0)
-    const method = METHOD_OF[letter.toLowerCase()]
+    const method = METHOD_OF[part.charAt(0)]
     const at = part.length === 1 ? verifiedAt : readTime(part.slice(1))
     if (!method || at === undefined) return undefined
-    const times = letter === letter.toLowerCase() ? shown : setUp
-    times[method] = at
+    shown[method] = at
   }
-  return Object.keys(setUp).length > 0 ? { shown, setUp } : { shown }
+  return shown
 }
 
 const ACTIVITIES = activitySchema.keyof().options

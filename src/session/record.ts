@@ -27,8 +27,6 @@ export interface VerifiedRecord extends RecordBase {
   readonly amr: readonly Amr[]
   /** When each method was last shown in this session, in milliseconds since 1970. */
   readonly shown: Shown
-  /** When each method was last set up in this session. Its first code or signature proves it, but permits no change of factors. */
-  readonly setUp?: Shown
 }
 
 /** A trusted device took the place of the second factor. It proves nothing (R67), and is valid as long as the device is. */
@@ -164,6 +162,8 @@ export const activitySchema = z.object({
   weakApp: z.literal(true).optional(),
   /** An authenticator app or a key was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
+  /** When each method was last set up here, which permits no change of factors. */
+  setUp: z.partialRecord(z.enum(SHOWN_METHODS), time).optional(),
   /** What the login brought along as evidence, and what it counts as (R109). */
   evidence: evidence.optional(),
   /** A member of staff acts for the user in this session (R117). */
@@ -228,9 +228,9 @@ export const activitySchema = z.object({
       path: z.string(),
       at: time,
       fields: z.record(z.string(), z.string()),
-      /** The id of the approval that it waits for. `sends`: a right code has just given it, so the next page sends the form, once. */
+      /** The id of the approval that it waits for. `offered`: its page was shown since, and sends the form by itself no more. */
       approval: z.string().optional(),
-      sends: z.literal(true).optional(),
+      offered: z.literal(true).optional(),
       /** The labels of the fields: one text, or one for each language; `false` hides a field. */
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))

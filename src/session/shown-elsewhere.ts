@@ -29,8 +29,7 @@ export function recordOfShown(
   const { verifiedAt, amr, shown, setUp } = found
   const isRunningOn = grace && methodsIn(found).every((method) => isRunning(grace, strengthOf(method)))
   const base = newRecord(owner, sessionIdOf(req))
-  const proven = { verifiedAt, amr, shown, ...(setUp && { setUp }) }
-  return { ...base, stage: 'verified', ...proven, ...(isRunningOn && { grace }) }
+  return { ...base, stage: 'verified', verifiedAt, amr, shown, setUp, ...(isRunningOn && { grace }) }
 }
 
 /** Whether the user of a pending login may have shown at another product what is missing here, so that it is worth asking. */

@@ -106,6 +106,12 @@ describe('our own dialect', () => {
     )
     const extras = 'Account=u-1&ClientAddress=203.0.113.7&Locale=pt-BR'
     expect(sent).toContain(`User=%2B447700900104&Type=SMS&Challenge=c1&${extras}&Purpose=step-up`)
+    const signIn = { browser: 'Firefox', system: 'Windows' }
+    const after = await onTheWire(
+      (client) => client.send({ method: 'email', contact: email, signIn }),
+      'countersign',
+    )
+    expect(after).toContain(`SignIn=${encodeURIComponent(JSON.stringify(signIn))}`)
     for (const [kind, word] of Object.entries({
       code: 'CODE',
       backup: 'BACKUP',

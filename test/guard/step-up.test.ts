@@ -97,9 +97,10 @@ describe('a step-up', () => {
       backup: false,
     })
     expect(asked.body.factors).toHaveLength(1)
-    const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
-    expect(page.text).toContain('/mfa/verify?factor=app')
-    expect(page.text).not.toContain('••• 01')
+    const html = (path: string) => agent.get(path).set('Accept', 'text/html')
+    await html('/mfa').expect(303).expect('Location', '/mfa/verify?factor=app')
+    for (const path of ['/mfa?choose', '/mfa/verify?factor=app'])
+      expect((await html(path).expect(200)).text).not.toContain('••• 01')
 
     // A fresh factor that does not count changes nothing.
     await challenge(agent, 'email').expect(200)

@@ -184,7 +184,7 @@ describe('the title of the document', () => {
   })
 
   it('does not call a success an error', () => {
-    const message = { tone: 'success', code: 'code_sent' } as const
+    const message = { tone: 'success', code: 'code_sent_again' } as const
     expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, message }))).not.toContain('Error')
   })
 })

@@ -84,19 +84,6 @@ export const VIEWS = {
     fields: { amount: '20', to: 'Ana & Co', pin: '12' },
     entries: [{ label: 'Amount', value: '20' }, { label: 'Recipient', value: 'Ana & Co' }, { label: 'Pin' }],
   },
-  'approved form': {
-    page: 'resume',
-    action: '/transfer',
-    fields: { amount: '250', to: 'DE89370400440532013000', note: 'Rent' },
-    entries: [
-      { label: 'To', value: 'DE89370400440532013000' },
-      { label: 'Note', value: 'Rent' },
-    ],
-    approved: [
-      { label: 'Pay', value: '€ 250.00' },
-      { label: 'To', value: 'DE89370400440532013000' },
-    ],
-  },
   choose: { page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true },
   'choose from nothing': { page: 'choose', factors: [], backup: false },
   'one factor': { page: 'choose', factors: [factorOf('sms')], backup: false, mayHaveBackup: true },
@@ -345,4 +332,6 @@ export const OTHER_STATES: readonly (readonly [string, View, Partial<PageFrame>]
   ['choosing for an approval', VIEWS.choose, APPROVAL],
   ['a code for an approval', codeView(factorOf('sms'), { others: FACTORS }), APPROVAL],
   ['a key for an approval', keyPageOf('passkey', { others: FACTORS }), APPROVAL],
+  ['an approved form', { ...VIEWS.resume, entries: [], approved: APPROVAL.approval?.lines ?? [] }, {}],
+  ['a used code', codeView(factorOf('app'), { isUsed: true }), APPROVAL],
 ]

@@ -1,4 +1,4 @@
-import { type DetailLine, type Refused, transactionOf, VERIFY_TYPE } from 'countersign/protocol'
+import { type Refused, transactionOf, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
@@ -184,7 +184,7 @@ export async function beginSending(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun | Refused> {
-  const { account, canonicalContact, challenge, approval, purpose = 'sign-in' } = input
+  const { account, canonicalContact, challenge, purpose = 'sign-in' } = input
   const transaction = transactionOf(input)
   const owner: Owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
   for (;;) {
@@ -195,7 +195,7 @@ export async function beginSending(
     const row = active
       ? repeatedChallenge(application, active, now)
       : newChallenge(context.keys, application, owner, { ...input, purpose, now })
-    const messages = prepareMessages(context, application, row, recipients, now, approval?.lines)
+    const messages = prepareMessages(context, application, row, recipients, now, input)
     const begun = {
       challenge: row,
       factor: `${owner.type}:${canonicalContact}`,
@@ -230,13 +230,15 @@ function prepareMessages(
   row: ChallengeRow,
   recipients: readonly Recipient[],
   now: number,
-  named: readonly DetailLine[] | undefined,
+  { approval, signIn }: Pick<InputOf<'send'>, 'approval' | 'signIn'>,
 ): PreparedMessages {
   const content = {
     code: codeOf(context.keys, application, row),
     purpose: row.purpose,
     secondsLeft: secondsUntil(row.expires_at, now),
-    named,
+    named: approval?.lines,
+    signIn,
+    now,
   }
   const composed = recipients.map((recipient) => codeMessage(application, recipient, content))
   const about = {

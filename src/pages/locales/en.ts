@@ -470,9 +470,7 @@ export const en = {
   /** Messages about an action that succeeded, by its code. */
   success: {
     signed_in: 'You are signed in',
-    code_sent: 'Code sent.',
     code_sent_again: 'Code sent again.',
-    code_queued: 'Your code will be sent in a moment.',
     app_removed: 'Your authenticator app was removed.',
     backup_codes_removed: 'Your backup codes were removed.',
     key_added: 'Your key was added.',

@@ -62,13 +62,7 @@ export async function grantApproval(
   const binding = bindingOf(method, deps.service)
   const granted = { method, shown, amr: [...amr], binding, ...onlyGiven({ factor }) }
   const given = { ...approval, at: Date.now(), granted }
-  const { interrupted } = record
-  const renewed = {
-    ...without(record, ...QUESTION),
-    transaction: newTransaction(),
-    approval: given,
-    ...(interrupted?.approval === id && { interrupted: { ...interrupted, sends: true as const } }),
-  }
+  const renewed = { ...without(record, ...QUESTION), transaction: newTransaction(), approval: given }
   const release = async () => void (await deps.approvalRequests.consume(userId, id))
   if (finish === 'request') {
     if (!(await storeIfCurrent(req, renewed, shared))) throw sessionEnded()

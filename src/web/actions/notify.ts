@@ -9,8 +9,7 @@ import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { ActiveState } from '../../session/state.js'
 import { onlyGiven } from '../../shape.js'
-import { browserName } from '../../stores/trust/browser-name.js'
-import { addressOf, localesOf, locationOf } from '../http/request.js'
+import { addressOf, browserOf, localesOf } from '../http/request.js'
 import type { RequestContext } from './context.js'
 
 /** What a notice is about, besides the request that caused it. */
@@ -65,9 +64,9 @@ export function factsOf(
   settings: Pick<Settings, 'location' | 'logger'>,
   body: NoticeBody,
 ): NoticeFacts {
-  const { browser, system } = browserName(req.get('user-agent'))
+  const { browser, system, location } = browserOf(req, settings)
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
-  const sender = { browser: name, address: addressOf(req), location: locationOf(req, settings) }
+  const sender = { browser: name, address: addressOf(req), location }
   return { ...body, at: Date.now(), ...onlyGiven(sender) }
 }
 

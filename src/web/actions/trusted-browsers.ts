@@ -4,10 +4,9 @@ import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
-import { browserName } from '../../stores/trust/browser-name.js'
 import { type Device, type DeviceOwner, type Devices, factorsDigest } from '../../stores/trust/devices.js'
 import { cookieNameFor } from '../http/cookies.js'
-import { locationOf } from '../http/request.js'
+import { browserOf } from '../http/request.js'
 import { trustCookie } from '../http/trust-cookie.js'
 
 /** The user of a browser, with the factors that the trust in it depends on. */
@@ -87,12 +86,10 @@ export function browsersWith(
       const { req } = exchange
       try {
         if (!isAllowed(req, account.user)) return undefined
-        const location = locationOf(req, settings)
-        const browser = { ...browserName(req.get('user-agent')), ...(location && { location }) }
         const replaced = idsIn(exchange)
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
-        const entry = await devices.trust(owner, browser, theirs)
+        const entry = await devices.trust(owner, browserOf(req, settings), theirs)
         // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
         if (await sessionsValidAfter.isVoid(account.userId, record)) {
           await devices.revoke(account.userId, entry.id)

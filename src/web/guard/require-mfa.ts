@@ -298,10 +298,7 @@ function continuationOf(
   approval: string | undefined,
 ): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
   const kept = interruptedRequest(req, settings, rule)
-  if (kept) {
-    const interrupted = { ...kept, ...(approval !== undefined && { approval }) }
-    return { interrupted, returnTo: `${settings.urls.path}/resume` }
-  }
+  if (kept) return { interrupted: { ...kept, approval }, returnTo: `${settings.urls.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }
 

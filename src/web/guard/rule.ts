@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
 import { bindingOf } from '../../flows/approval.js'
 import { canonicalJson } from '../../flows/canonical-json.js'
-import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
+import { FACTOR_CHANGE_MS, type Freshness } from '../../flows/freshness.js'
 import { duration, type Given, hasParts, inMilliseconds, optionFaults, typed } from '../../option-rules.js'
 import { callback } from '../../options/callback.js'
 import {
@@ -157,12 +157,7 @@ const strongestSchema = inMilliseconds(
 type ReadRule = z.output<typeof mfaSchema>
 
 /** A rule with its defaults. */
-export interface Rule extends Pick<ReadRule, 'maxAgeMs' | 'resume' | 'resumeTitle'> {
-  readonly accepts: (shown: ShownMethod) => boolean
-  /** Whether the setup of a factor in this session is enough, which is no change of factors (R92). */
-  readonly acceptsSetup?: boolean
-  /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
-  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
+export interface Rule extends Freshness, Pick<ReadRule, 'resume' | 'resumeTitle'> {
   /** The strengths of the factors that it accepts. */
   readonly strengths: readonly Strength[]
   /** What a factor must approve. Without it, a recent one counts. */

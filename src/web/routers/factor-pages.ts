@@ -86,10 +86,10 @@ const APP_CODE_MS = 30_000
 
 /** Whether a code of the app was accepted in this session so lately that the app may still show it (R33, R51). */
 function usedAppCode(record: MfaRecord): boolean {
-  const { approval } = record
+  const { approval, setUp } = record
   const approvedAt = approval?.granted?.method === 'app' ? approval.at : 0
-  const { app = 0 } = record.stage === 'verified' ? { ...record.shown, ...record.setUp } : {}
-  return Date.now() - Math.max(approvedAt, app) < APP_CODE_MS
+  const shownAt = record.stage === 'verified' ? record.shown.app : 0
+  return Date.now() - Math.max(approvedAt, shownAt ?? 0, setUp?.app ?? 0) < APP_CODE_MS
 }
 
 /** The checkbox for trusting this browser, if the user signs in and may trust it with this factor (R92). */

@@ -1,7 +1,6 @@
 import { isOver } from '../../flows/user.js'
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
-import type { InterruptedRequest, RequestedApproval } from '../../session/record.js'
 import { storeIfCurrent } from '../../session/store.js'
 import { resumeEntries, textOf } from '../http/entries.js'
 import { isSameOrigin } from '../http/request.js'
@@ -62,9 +61,12 @@ export function showBackupCodesLeft(context: RouteContext): void {
 /** How long an interrupted form can be sent again. */
 const OFFER_LIFETIME_MS = 10 * 60_000
 
+/** How long after the code its page sends the form by itself. */
+const SENDS_MS = 60_000
+
 /** Shows the form that a rule interrupted. The user sends it again or, once, the page that a right code for exactly this form leads to. */
 export async function showResume(context: RouteContext): Promise<void> {
-  const { res, deps, state, user } = context
+  const { req, res, deps, state, user } = context
   const { stage, interrupted, stepUp, approval } = state.record
   if (stepUp) return res.redirect(303, deps.settings.urls.path)
   if (stage === 'pending' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
@@ -72,32 +74,18 @@ export async function showResume(context: RouteContext): Promise<void> {
   }
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
   const isApproved = approval?.granted && !isOver(approval) && approval.id === interrupted.approval
-  const approved = isApproved
-    ? { approved: approval.lines, sends: await takeMark(context, interrupted, approval) }
-    : {}
+  // A page of another site uses the mark up, too (R122).
+  const sends =
+    isApproved &&
+    !interrupted.offered &&
+    req.method === 'GET' &&
+    (await storeIfCurrent(req, { ...state.record, interrupted: { ...interrupted, offered: true } })) &&
+    isSameOrigin(req) &&
+    Date.now() - approval.at < SENDS_MS
   const { path, fields, title } = interrupted
   const text = title !== undefined && textOf(title, locale)
-  const entries = resumeEntries(interrupted, locale)
-  showPage(context, {
-    page: 'resume',
-    action: path,
-    fields,
-    entries,
-    ...(text && { title: text }),
-    ...approved,
-  })
-}
-
-/** How long after the code its page sends the form by itself. */
-const SENDS_MS = 60_000
-
-/** Whether this page is the one that the right code led to. Uses up its mark, which a page of another site does, too (R122). */
-async function takeMark(
-  { req, state: { record } }: RouteContext,
-  { sends, ...interrupted }: InterruptedRequest,
-  { at }: RequestedApproval,
-): Promise<boolean> {
-  if (!sends || req.method !== 'GET') return false
-  const isTaken = await storeIfCurrent(req, { ...record, interrupted })
-  return isTaken && isSameOrigin(req) && Date.now() - at < SENDS_MS
+  const view = { page: 'resume', action: path, fields, ...(text && { title: text }) } as const
+  if (isApproved)
+    return showPage(context, { ...view, entries: [], approved: approval.lines, sends: sends === true })
+  showPage(context, { ...view, entries: resumeEntries(interrupted, locale) })
 }

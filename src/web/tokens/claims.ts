@@ -6,7 +6,7 @@ import { comesFromRequest, readEvidence } from '../../session/evidence.js'
 import { acrOf, amrOf } from '../../session/mfa-status.js'
 import { newRecord, newTransaction } from '../../session/pending-login.js'
 import { productOf } from '../../session/product.js'
-import { activitySchema, type MfaRecord, type Shown, without } from '../../session/record.js'
+import { activitySchema, type MfaRecord, without } from '../../session/record.js'
 import { readRecord, writeRecord } from '../../session/record-text.js'
 import { onlyGiven } from '../../shape.js'
 import type { TokenDeps } from '../actions/context.js'
@@ -59,7 +59,7 @@ interface Issued {
 }
 
 /** The steps under way in a session, and nothing that its factors prove. */
-const UNDER_WAY = activitySchema.keyof().options.filter((name) => name !== 'evidence' && name !== 'grace')
+const UNDER_WAY = activitySchema.keyof().exclude(['evidence', 'grace', 'setUp']).options
 
 /** The claims for a new token. */
 export async function makeClaims(
@@ -121,15 +121,8 @@ function atMostNow(record: MfaRecord): MfaRecord {
   if (record.stage !== 'verified') return record
   const now = Date.now()
   const time = (at: number) => (at <= now + CLOCK_SLACK_MS ? Math.min(at, now) : at)
-  const times = (all: Shown = {}) =>
-    Object.fromEntries(Object.entries(all).map(([name, at]) => [name, time(at)]))
-  const { verifiedAt, shown, setUp } = record
-  return {
-    ...record,
-    verifiedAt: time(verifiedAt),
-    shown: times(shown),
-    ...(setUp && { setUp: times(setUp) }),
-  }
+  const shown = Object.fromEntries(Object.entries(record.shown).map(([name, at]) => [name, time(at)]))
+  return { ...record, verifiedAt: time(record.verifiedAt), shown }
 }
 
 /** A user who is signed in, of whom nothing else is known: what is required is decided now. */

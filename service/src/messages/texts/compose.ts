@@ -13,6 +13,9 @@ export interface Recipient {
   readonly locale: string
 }
 
+/** From where a user signs in. */
+type SignIn = Readonly<Partial<Record<'browser' | 'system' | 'location', string | undefined>>>
+
 /** How long free text and identifiers may be in a text message, from what is tried first: free text is cut before identifiers (R146). */
 const NAMED_LENGTHS = [
   ...[402, 80, 60, 40, 30, 20, 0].map((free) => [free, 402] as const),
@@ -28,9 +31,12 @@ export function codeMessage(
     readonly purpose: Purpose
     readonly secondsLeft: number
     readonly named?: readonly DetailLine[] | undefined
+    /** A sign-in after a password, and the time of the request. */
+    readonly signIn?: SignIn | undefined
+    readonly now?: number
   },
 ): Message {
-  const { code, purpose, secondsLeft, named = [] } = challenge
+  const { code, purpose, secondsLeft, named = [], signIn, now = Date.now() } = challenge
   const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = {
@@ -41,16 +47,20 @@ export function codeMessage(
   }
   const subject = [...namedLines(named, 30, 30), fill(texts.code.subject, words)].join(' · ')
   const whole = namedLines(named)
-  const text = [...whole, fill(texts.code.text, words)].join('\n')
+  const sentence = fill(texts.code.text, words)
+  const text = [...whole, sentence].join('\n')
   const base = { ...recipient, locale: language, name, purpose, code, subject }
   if (recipient.channel === 'call') {
-    const spoken = fill(texts.code.call, { ...words, code: spokenCode(code) })
-    return { ...base, text: [...spokenLines(texts.spokenLine, named), spoken].join(' ') }
+    const details = ['', ...spokenLines(texts.spokenLine, named)].join(' ')
+    return { ...base, text: fill(texts.code.call, { ...words, details, code: spokenCode(code) }) }
   }
   if (recipient.channel === 'whatsapp') return { ...base, text }
   // Browsers and mail programs fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
-  if (recipient.channel === 'email') return { ...base, text: `${text}${originBound}\n` }
+  if (recipient.channel === 'email') {
+    const parts = [whole.join('\n'), sentence, ...(signIn ? signInParts(texts, language, signIn, now) : [])]
+    return { ...base, text: `${parts.filter(Boolean).join('\n\n')}${originBound}\n` }
+  }
   const templates = [texts.code.text, texts.code.short, texts.code.shortest]
   const formsOf = (lines: readonly string[], lastLine: string) =>
     templates.map((form) => (app: string) => [...lines, fill(form, { ...words, app }) + lastLine].join('\n'))
@@ -60,6 +70,22 @@ export function codeMessage(
     [originBound, ''].flatMap((line) => formsOf(lines, line)),
   )
   return { ...base, text: smsText(name, forms, '', 3) }
+}
+
+/** What a code means that the reader did not ask for, and from where it was asked for. */
+function signInParts(
+  { signIn: { warning, ...labels } }: MessageTexts,
+  language: string,
+  { browser, system, location = '' }: SignIn,
+  now: number,
+): string[] {
+  const style = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
+  const lines = [
+    { label: labels.time, value: `${new Intl.DateTimeFormat(language, style).format(now)} UTC` },
+    { label: labels.browser, value: [browser, system].filter(Boolean).join(', ') },
+    { label: labels.place, value: location },
+  ]
+  return [warning, namedLines(lines.filter(({ value }) => value !== '')).join('\n')]
 }
 
 /** What is approved as a voice reads it: a value ends no sentence, and does not say that it ends (R146). */

@@ -16,10 +16,13 @@ export interface MessageTexts {
     readonly short: string
     /** An SMS for which `short` is too long: without `{purpose}`. */
     readonly shortest: string
+    /** Says who calls, what for, and the code, and repeats both. `{details}` is empty or begins with a space. */
     readonly call: string
   }
   /** What is approved, in a call: `{line}` is a label with its value, and the text marks where that ends. */
   readonly spokenLine: string
+  /** In the email with the code of a sign-in after a password: what an unexpected code means, and labels. */
+  readonly signIn: Readonly<Record<'warning' | 'time' | 'browser' | 'place', string>>
   readonly backup: { readonly subject: string; readonly text: string }
   readonly notices: Readonly<Record<Notice, { readonly subject: string; readonly text: string }>>
 }

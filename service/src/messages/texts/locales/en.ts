@@ -13,9 +13,15 @@ export const en: MessageTexts = {
     text: "{code} is your {app} code {purpose}. It expires in {minutes}. Don't share it with anyone.",
     short: "{code} is your {app} code {purpose}. Don't share it.",
     shortest: "{code}: {app}. Don't share it.",
-    call: "Hello. Your {app} code {purpose} is: {code}. Again, your code is: {code}. Don't share it with anyone. Goodbye.",
+    call: "Hello, this is {app}.{details} Your code {purpose} is: {code}. Again:{details} Your code {purpose} is: {code}. Don't share it with anyone. Goodbye.",
   },
   spokenLine: '{line}. End of entry.',
+  signIn: {
+    warning: 'If you are not signing in right now, someone knows your password: change it.',
+    time: 'Time',
+    browser: 'Browser',
+    place: 'Place',
+  },
   backup: {
     subject: 'Your {app} backup codes',
     text: "Your {app} backup codes:\n\n{codes}\n\nYou can use each code once. Keep them safe and don't share them. All earlier codes no longer work.",
