@@ -84,3 +84,14 @@ export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Cont
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'app_enrolled', userId })
 }
+
+/** How long an app shows a code. */
+const APP_CODE_MS = 30_000
+
+/** Whether a code of the app was accepted in this session so lately that the app may still show it (R33, R51). */
+export function usedAppCode(record: MfaRecord): boolean {
+  const { approval, setUp } = record
+  const approvedAt = approval?.granted?.method === 'app' ? approval.at : 0
+  const shownAt = record.stage === 'verified' ? record.shown.app : 0
+  return Date.now() - Math.max(approvedAt, shownAt ?? 0, setUp?.app ?? 0) < APP_CODE_MS
+}

@@ -26,7 +26,8 @@ import type { Resets } from '../../stores/trust/resets.js'
 import type { TokenLogins } from '../../stores/trust/token-logins.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
-import { approvalLocales, browserOf, clientAddressOf, localesOf } from '../http/request.js'
+import { browserOf } from '../http/browser.js'
+import { approvalLocales, clientAddressOf, localesOf } from '../http/request.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */

@@ -9,7 +9,8 @@ import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { ActiveState } from '../../session/state.js'
 import { onlyGiven } from '../../shape.js'
-import { addressOf, browserOf, localesOf } from '../http/request.js'
+import { browserOf } from '../http/browser.js'
+import { addressOf, localesOf } from '../http/request.js'
 import type { RequestContext } from './context.js'
 
 /** What a notice is about, besides the request that caused it. */

@@ -5,8 +5,8 @@ import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
 import { type Device, type DeviceOwner, type Devices, factorsDigest } from '../../stores/trust/devices.js'
+import { browserOf } from '../http/browser.js'
 import { cookieNameFor } from '../http/cookies.js'
-import { browserOf } from '../http/request.js'
 import { trustCookie } from '../http/trust-cookie.js'
 
 /** The user of a browser, with the factors that the trust in it depends on. */

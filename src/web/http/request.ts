@@ -4,8 +4,6 @@ import type { Settings } from '../../options/settings.js'
 import { hostBanner } from '../../pages/layout.js'
 import { languageKey, pickLocale } from '../../protocol/language.js'
 import { tokenLoginOf } from '../../session/transport.js'
-import { onlyGiven } from '../../shape.js'
-import { browserName } from '../../stores/trust/browser-name.js'
 import { chosenLanguage } from './cookies.js'
 
 /** So many values of a header are remembered. Browsers and programs send far fewer. */
@@ -93,27 +91,6 @@ export function addressOf({ ip = '' }: Request): string | undefined {
 export function clientAddressOf(req: Request): string | undefined {
   const address = addressOf(req)
   return address === '::1' || address?.startsWith('127.') ? undefined : address
-}
-
-/** The length at which a location is cut. */
-const MAX_LENGTH = 60
-
-/** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
-function locationOf(
-  req: Request,
-  { location, logger }: Pick<Settings, 'location' | 'logger'>,
-): string | undefined {
-  try {
-    return location?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
-  } catch (error) {
-    logger.error('countersign: the option for the location threw, so the location is left out', error)
-    return undefined
-  }
-}
-
-/** The browser of a request by names from our lists, and where it is. */
-export function browserOf(req: Request, settings: Pick<Settings, 'location' | 'logger'>) {
-  return { ...browserName(req.get('user-agent')), ...onlyGiven({ location: locationOf(req, settings) }) }
 }
 
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */

@@ -1,3 +1,4 @@
+import { usedAppCode } from '../../flows/enroll-app.js'
 import { factorChange } from '../../flows/freshness.js'
 import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
 import { findFactor } from '../../flows/user.js'
@@ -5,7 +6,6 @@ import { challengeIdFor } from '../../flows/verify.js'
 import type { View, ViewOf } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
-import type { MfaRecord } from '../../session/record.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { lastUsedFactor } from '../http/cookies.js'
 import { factorView } from '../http/listed-factors.js'
@@ -79,17 +79,6 @@ export async function codePage(context: RouteContext, name: string | undefined):
     ...(challenge && challenge.factor.id === found.id && { challenge }),
     ...shared,
   }
-}
-
-/** How long an app shows a code. */
-const APP_CODE_MS = 30_000
-
-/** Whether a code of the app was accepted in this session so lately that the app may still show it (R33, R51). */
-function usedAppCode(record: MfaRecord): boolean {
-  const { approval, setUp } = record
-  const approvedAt = approval?.granted?.method === 'app' ? approval.at : 0
-  const shownAt = record.stage === 'verified' ? record.shown.app : 0
-  return Date.now() - Math.max(approvedAt, shownAt ?? 0, setUp?.app ?? 0) < APP_CODE_MS
 }
 
 /** The checkbox for trusting this browser, if the user signs in and may trust it with this factor (R92). */
