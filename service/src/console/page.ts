@@ -44,7 +44,11 @@ interface Download {
 }
 
 /** What a handler responds with: a page, the path of the next page, or a file. */
-export type Reply = Page | { readonly redirect: string } | { readonly download: Download }
+export type Reply =
+  | Page
+  /** The browser sends the form to that page again if the status is 307. */
+  | { readonly redirect: string; readonly status?: 307 }
+  | { readonly download: Download }
 
 /** A request of a signed-in operator. */
 export interface PageRequest {

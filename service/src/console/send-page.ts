@@ -5,7 +5,7 @@ import { policyFor } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
-  if ('redirect' in reply) return response.redirect(303, reply.redirect)
+  if ('redirect' in reply) return response.redirect(reply.status ?? 303, reply.redirect)
   if ('download' in reply) {
     const { name, type, body } = reply.download
     response.attachment(name).set('Content-Type', type).send(body)

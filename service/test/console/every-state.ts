@@ -333,9 +333,8 @@ async function fill(
     ['invitation-void', '/console/invitation/unknown', { ...byVisitor, status: 404 }],
     ['invitation', invitation, byVisitor],
     ['invitation-refused', invitation, { ...byVisitor, ...choosing('another one'), status: 422 }],
-    ['invitation-accepted', invitation, { ...byVisitor, ...choosing(PASSWORD) }],
     // From here on, the visitor has a pending login.
-    ['app-required', '/console/sign-in', { ...byVisitor, ...signingIn('kim@example.com') }],
+    ['app-required', invitation, { ...byVisitor, ...choosing(PASSWORD) }],
     ['code', '/console/sign-in', { ...byVisitor, ...signingIn('ann@example.com') }],
   ]
   return states.map(([name, path, more]) => ({ name, path, ...more }))

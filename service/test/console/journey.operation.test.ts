@@ -67,14 +67,13 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await press(page, 'Find')
   }
 
-  /** Chooses the password of an invited operator, and signs in with it. */
+  /** Chooses the password of an invited operator, who goes on to the second factor. */
   async function acceptInvitation(page: Page, email: string, role: Role = 'admin'): Promise<void> {
     await page.goto(url + (await console.invite(email, role)))
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('Password again').fill(PASSWORD)
     await press(page, 'Set the password')
-    await page.getByRole('link', { name: 'Sign in' }).click()
-    await typePassword(page, email)
+    await page.waitForURL(/enroll-app/)
   }
 
   async function typePassword(page: Page, email: string): Promise<void> {
@@ -190,8 +189,15 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await check(page, 'console-invitation')
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('Password again').fill(PASSWORD)
+    const before = await context.cookies()
     await press(page, 'Set the password')
-    await page.getByRole('link', { name: 'Sign in' }).click()
+    // Setting the password signs in, in a new session, and nothing but the second factor can be set up (R03, R106).
+    await page.waitForURL(/enroll-app/)
+    expect(await context.cookies()).not.toEqual(before)
+    await page.goto(`${url}/console`)
+    expect(new URL(page.url()).pathname).not.toBe('/console')
+    await context.clearCookies()
+    await page.goto(`${url}/console/sign-in`)
     await check(page, 'console-sign-in')
     await page.getByLabel('Email address').fill('ann@example.com')
     await page.getByLabel('Password').fill('not the password')

@@ -7,7 +7,7 @@ import { type Cell, cardTable, countOf, timeOf } from '../parts.js'
 import { applicationPath } from './applications.js'
 import { endpointPath } from './events.js'
 import { numbersSection } from './numbers.js'
-import { settingPath } from './settings.js'
+import { inWords, settingPath } from './settings.js'
 
 /** The path of the page. */
 export const HEALTH_PATH = '/console/health'
@@ -69,7 +69,9 @@ export function findingRow(finding: Diagnostic): Cell[] {
   const { severity, subject } = finding
   const isProblem = severity === 'warning' || severity === 'error'
   const name = isProblem ? html`<a href="${pageAbout(finding)}">${subject}</a>` : subject
-  return [severityBadge(severity), name, sentence(finding)]
+  const { setting } = finding.about ?? {}
+  const link = setting !== undefined && html` Setting: <a href="${pageAbout(finding)}">${inWords(setting)}</a>.`
+  return [severityBadge(severity), name, html`${sentence(finding)}${isProblem && link}`]
 }
 
 /** The message, with a link to the setting of each of several applications that it names. */

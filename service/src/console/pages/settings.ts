@@ -37,7 +37,7 @@ const SETTING_GROUPS: readonly SettingGroup[] = GROUPS.map(({ title, settings })
 }))
 
 /** `sendsPerDay` as "Sends per day". */
-function inWords(name: string): string {
+export function inWords(name: string): string {
   const words = name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^sms/, 'SMS')

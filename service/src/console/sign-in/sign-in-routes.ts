@@ -127,11 +127,8 @@ async function acceptInvitation(
     if (error instanceof OperatorError) return passwordPage(invited.email, error.message)
     throw error
   }
-  return {
-    title: 'Password set',
-    main: html`<p>Sign in now, and set up your second factor within an hour.</p>
-<p><a class="mfa-primary" href="/console/sign-in">Sign in</a></p>`,
-  }
+  // The form has what a sign-in needs, which starts a new session (R03) and asks for the second factor (R106).
+  return { redirect: '/console/sign-in', status: 307 }
 }
 
 function tokenOf(request: Request): string {
