@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { onlyGiven } from '../../shape.js'
-import { browserName } from '../../stores/trust/browser-name.js'
+import { clientName } from './client-name.js'
 
 /** The length at which a location is cut. */
 const MAX_LENGTH = 60
@@ -21,5 +21,5 @@ function locationOf(
 
 /** The browser of a request by names from our lists, and where it is. */
 export function browserOf(req: Request, settings: Pick<Settings, 'location' | 'logger'>) {
-  return { ...browserName(req.get('user-agent')), ...onlyGiven({ location: locationOf(req, settings) }) }
+  return { ...clientName(req), ...onlyGiven({ location: locationOf(req, settings) }) }
 }
