@@ -103,7 +103,8 @@ const VERDICTS = {
 const MOST_OF_ROUTE = 24
 
 /** The report as text. */
-function table({ outcome, problems, status, cookies, routes, skipped, page }: AppCheckReport): string {
+function table(report: AppCheckReport): string {
+  const { outcome, problems, status, cookies, reference, routes, skipped, page } = report
   const rows = routes.map(({ method, path, verdict, reason }) => [
     VERDICTS[verdict],
     `${method} ${path}`,
@@ -127,6 +128,7 @@ function table({ outcome, problems, status, cookies, routes, skipped, page }: Ap
       : [
           `Signed in with the first factor. MFA status: ${status}. Cookies: ${cookies.join(', ') || 'none'}.`,
         ]),
+    ...(reference ? ['The login gives clients without cookies a reference.'] : []),
     ...lines,
     ...skipped.map(({ path, reason }) => `not requested: GET ${path}: ${reason}`),
     ...problems,

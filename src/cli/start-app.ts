@@ -83,7 +83,7 @@ export async function startApp(
 }
 
 async function answers({ origin, pathname }: URL): Promise<boolean> {
-  const answer = await runningApp(origin, {}, ANSWER_MS)
+  const answer = await runningApp(origin, {}, { timeoutMs: ANSWER_MS })
     .agent()(pathname)
     .catch(() => undefined)
   const isOurs = answer?.headers.get('Content-Type')?.includes('json') === true && answer.status !== 404

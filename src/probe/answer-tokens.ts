@@ -1,5 +1,3 @@
-import type { ProbeAgent } from './probed-app.js'
-
 /** A value in the answer to a login that may open routes as a bearer token. */
 export interface AnswerToken {
   /** The name of its field, in words for a report. */
@@ -9,10 +7,6 @@ export interface AnswerToken {
 
 /** The characters of a bearer token (RFC 6750 §2.1), and is long enough for one. */
 const TOKEN = /^[\w.~+/-]{16,4096}=*$/
-
-/** Paths at which apps exchange a refresh token, in the root and beside the login. */
-const EXCHANGES =
-  'token refresh refresh-token refresh-tokens token/refresh auth/token auth/refresh auth/refresh-tokens api/token api/refresh api/token/refresh oauth/token'
 
 /** The values in a JSON text that look like a token. */
 export function tokensIn(text: string): AnswerToken[] {
@@ -28,25 +22,38 @@ export function tokensIn(text: string): AnswerToken[] {
   return found
 }
 
-/** Tokens that an app gives for a refresh token of a login, at one of these paths or a usual one; `undefined` for one that no path takes. */
-export async function exchangedTokens(
-  { field, value }: AnswerToken,
-  newAgent: () => ProbeAgent,
-  login: string,
-  paths: readonly string[] = [],
-): Promise<AnswerToken[] | undefined> {
-  if (!/refresh/i.test(field)) return []
-  const beside = login.replace(/[^/]*$/, '')
-  const usual = ['/', beside].flatMap((base) => EXCHANGES.split(' ').map((path) => base + path))
-  const names = ['refreshToken', 'refresh_token', 'refresh', 'token']
-  const fields = { grant_type: 'refresh_token', ...Object.fromEntries(names.map((name) => [name, value])) }
-  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${value}` }
-  const sent = { method: 'POST', headers, body: JSON.stringify(fields) }
-  for (const path of new Set([...paths, ...usual])) {
-    const answer = await newAgent()(path, sent).catch(() => undefined)
-    const text = answer?.ok ? await answer.text() : ''
-    const tokens = tokensIn(text).filter((token) => token.value !== value)
-    if (tokens.length > 0) return tokens.map((token) => ({ ...token, field: `${field} at ${path}` }))
-  }
-  return undefined
+/** Whether a JSON text begins a login of a client without cookies, or asks such a client for a factor. */
+export function isPendingLogin(text: string): boolean {
+  return /"login":"[\w-]{43}"/.test(text)
 }
+
+/** What a client without cookies keeps of answers and sends again: the reference of its login, and then the access token. */
+export function keptTokens() {
+  let reference: string | undefined
+  let access: string | undefined
+  return {
+    isPending: () => reference !== undefined,
+    headers: (): Readonly<Record<string, string>> => ({
+      ...(reference !== undefined && { 'MFA-Login': reference }),
+      ...(access !== undefined && { Authorization: `Bearer ${access}` }),
+    }),
+    async keep(answer: Response): Promise<void> {
+      if (!/json/.test(answer.headers.get('Content-Type') ?? '')) return
+      const text = await answer
+        .clone()
+        .text()
+        .catch(() => '')
+      if (isPendingLogin(text)) {
+        reference = /"login":"([\w-]{43})"/.exec(text)?.[1]
+        if (text.includes('"mfa_required"')) access = undefined
+      } else if (reference !== undefined && answer.ok) {
+        const isAccess = ({ field }: AnswerToken) =>
+          /access|token/i.test(field) && !/refresh|csrf/i.test(field)
+        const issued = tokensIn(text).find(isAccess)
+        if (issued) [reference, access] = [undefined, issued.value]
+      }
+    },
+  }
+}
+
+export type KeptTokens = ReturnType<typeof keptTokens>

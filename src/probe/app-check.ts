@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { isPendingLogin } from './answer-tokens.js'
 import { type AppRequest, attribute, decoded, formHint, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
 import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
@@ -44,6 +45,8 @@ export interface AppCheckReport {
   readonly status: string | undefined
   /** The names of the cookies after the login. */
   readonly cookies: readonly string[]
+  /** Whether the login gives clients without cookies a reference, as `mfa.tokens.begin` does. */
+  readonly reference: boolean
   readonly routes: readonly CheckedRoute[]
   /** Links that were not followed, and why. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
@@ -59,7 +62,7 @@ const RETRY_MS = 500
 /** Compares the responses to a pending login with those to an anonymous request, on the routes it finds by GET. */
 export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const { url, signIn, path, protectedPaths } = check
-  const app = runningApp(url.origin, check.headers, REQUEST_MS)
+  const app = runningApp(url.origin, check.headers, { timeoutMs: REQUEST_MS, mount: path })
   const until = Date.now() + check.maxSeconds * 1_000
   const pages = signIn.method === 'GET' || signIn.page === undefined ? [] : [signIn.page]
   const paths = [`${url.pathname}${url.search}`, ...pages, ...protectedPaths]
@@ -85,6 +88,7 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
       problems,
       status: probed.status,
       cookies: probed.cookies,
+      reference: probed.reference,
       routes,
       skipped: links.skipped(),
       page:
@@ -95,14 +99,21 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
           : undefined,
     }
   } catch (error) {
-    const found = { status: undefined, cookies: [], routes: [], skipped: [], page: undefined }
+    const found = {
+      status: undefined,
+      cookies: [],
+      reference: false,
+      routes: [],
+      skipped: [],
+      page: undefined,
+    }
     return { outcome: 'unknown', problems: [messageOf(error)], ...found }
   }
 }
 
 /** Waits until the login of an app that has just started does not fail, as it may while a service starts in the same process. */
 export async function awaitLogin({ url: { origin }, headers, signIn }: AppCheck): Promise<void> {
-  const { agent } = runningApp(origin, headers, SERVICE_START_MS)
+  const { agent } = runningApp(origin, headers, { timeoutMs: SERVICE_START_MS })
   const until = Date.now() + SERVICE_START_MS
   while (Date.now() < until) {
     const status = await sendRequest(agent(), signIn, origin).then(
@@ -117,8 +128,9 @@ export async function awaitLogin({ url: { origin }, headers, signIn }: AppCheck)
 /** @throws {Error} if the app refuses the login. */
 async function passFirstFactor(agent: ProbeAgent, signIn: AppRequest, origin: string): Promise<void> {
   const { method, path } = signIn
-  const { status } = await sendRequest(agent, signIn, origin)
-  if (status < 400) return
+  const answer = await sendRequest(agent, signIn, origin)
+  const { status } = answer
+  if (status < 400 || isPendingLogin(await answer.text())) return
   const remedy =
     status === 429
       ? 'The check signs in anew for each request: lift the limit of the login for it.'
@@ -246,7 +258,7 @@ function verdictOf(
 
 /** What keeps the check from saying that there is no bypass. */
 function problemsOf(
-  { status, results }: { readonly status: string; readonly results: readonly ProbeResult[] },
+  { status, results, reference }: Awaited<ReturnType<typeof probeLogin>>,
   routes: readonly CheckedRoute[],
   { path, signIn, protectedPaths }: AppCheck,
 ): string[] {
@@ -257,7 +269,9 @@ function problemsOf(
     )
   }
   const isProtected = ({ verdict, anonymous, path: requested }: ProbeResult) => {
-    if (verdict !== 'mfa' || !anonymous) return false
+    // A route of clients without cookies asks for a token, whoever is pending.
+    const isKept = verdict === 'mfa' || (reference && verdict === 'refused')
+    if (!isKept || !anonymous) return false
     if (protectedPaths.includes(requested) || [401, 403].includes(anonymous.status)) return true
     const to = URL.canParse(anonymous.location, 'http://app')
       ? new URL(anonymous.location, 'http://app')

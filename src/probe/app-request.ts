@@ -61,7 +61,7 @@ async function throughProvider(
   first: Response,
   { origin, provider, fields }: Pick<AppRequest, 'fields'> & Record<'origin' | 'provider', string>,
 ): Promise<Response> {
-  const there = runningApp(provider, {}, PROVIDER_MS).agent()
+  const there = runningApp(provider, {}, { timeoutMs: PROVIDER_MS }).agent()
   let answer = first
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const at = new URL(answer.url)

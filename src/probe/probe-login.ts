@@ -1,5 +1,6 @@
-import { type AnswerToken, exchangedTokens, tokensIn } from './answer-tokens.js'
+import { type AnswerToken, isPendingLogin, tokensIn } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
+import { exchangedTokens } from './exchanged-tokens.js'
 import type { ProbeAgent, ProbedApp, UpgradeProbe } from './probed-app.js'
 
 /** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
@@ -121,7 +122,7 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   if (status !== 'pending' && !running) {
     const reason = `the MFA status after this login is "${status}" instead of "pending"`
     results.push({ method: 'GET', path, verdict: 'bypass', reason })
-    return { status, cookies, results }
+    return { status, cookies, results, reference: false }
   }
   const tokens: AnswerToken[] = []
   for (const answer of answers) {
@@ -171,7 +172,8 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
     const agent = await signInFor(route)
     if (agent) results.push({ ...route, ...(await probeConnection(probed, agent, connection)) })
   }
-  return { status, cookies, results }
+  const reference = tokens.some(({ field }) => field === '"login"') && status === 'pending'
+  return { status, cookies, results, reference }
 }
 
 type Judgement = Pick<ProbeResult, 'verdict' | 'reason'>
@@ -343,8 +345,9 @@ async function passFirstFactor(name: string, login: ProbeLogin, agent: ProbeAgen
   if (typeof login === 'function') return void (await login(agent))
   const path = login.path ?? '/login'
   const headers = { 'Content-Type': 'application/json' }
-  const { status } = await agent(path, { method: 'POST', headers, body: JSON.stringify(login.fields) })
-  if (status >= 400) {
+  const answer = await agent(path, { method: 'POST', headers, body: JSON.stringify(login.fields) })
+  const { status } = answer
+  if (status >= 400 && !isPendingLogin(await answer.text())) {
     throw new Error(
       `The login "${name}" failed: POST ${path} responded with ${status}. Check its path and fields.`,
     )

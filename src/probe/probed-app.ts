@@ -9,12 +9,13 @@ import {
 } from 'node:http'
 import { request as requestOverTls } from 'node:https'
 import type { Socket } from 'node:net'
+import { type KeptTokens, keptTokens } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
 
 /** An Express app, by the part of its type that all Express versions share. */
 export type HostApp = RequestListener
 
-/** A browser that keeps cookies, follows no redirects, and accepts JSON unless `headers` say otherwise. */
+/** A browser that keeps cookies, or a reference and a token, follows no redirects, and accepts JSON unless `headers` say otherwise. */
 export type ProbeAgent = (
   path: string,
   init?: {
@@ -44,7 +45,28 @@ type Headers = Readonly<Record<string, string>>
 const TIMEOUT_MS = 2_000
 
 /** An app that runs at an origin, in whatever process. */
-export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT_MS): ProbedApp {
+export function runningApp(
+  origin: string,
+  headers: Headers,
+  { timeoutMs = TIMEOUT_MS, mount = '/mfa' }: { readonly timeoutMs?: number; readonly mount?: string } = {},
+): ProbedApp {
+  /** Pending logins without cookies. The one that was used longest ago comes first. */
+  const pending = new Set<KeptTokens>()
+  const canceled = new WeakSet<KeptTokens>()
+  /** Makes room for a login that the app refuses, since it keeps only some of a user open. */
+  const cancelOldest = async (refusal: Response): Promise<boolean> => {
+    const [oldest] = pending
+    const text = refusal.status === 429 && oldest ? await refusal.clone().text() : ''
+    if (!oldest || !text.includes('"too_many_logins"')) return false
+    pending.delete(oldest)
+    canceled.add(oldest)
+    await fetch(new URL(`${mount}/cancel`, origin), {
+      method: 'POST',
+      headers: { Accept: 'application/json', ...headers, ...oldest.headers() },
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    return true
+  }
   const jars = new WeakMap<ProbeAgent, Cookies>()
   const cookieHeader = (jar: Cookies = new Map()): Headers =>
     jar.size > 0 ? { Cookie: [...jar].map(([name, { value }]) => `${name}=${value}`).join('; ') } : {}
@@ -52,13 +74,21 @@ export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT
     takeRequestsWithUser: () => [],
     agent(cookies) {
       const jar = new Map(cookies)
+      const tokens = keptTokens()
       const agent: ProbeAgent = async (path, init = {}) => {
-        const answer = await fetch(new URL(path, origin), {
-          ...init,
-          headers: { Accept: 'application/json', ...headers, ...cookieHeader(jar), ...init.headers },
-          redirect: 'manual',
-          signal: AbortSignal.timeout(timeoutMs),
-        })
+        if (canceled.has(tokens)) throw new Error('this login was canceled to make room for others')
+        const send = () =>
+          fetch(new URL(path, origin), {
+            ...init,
+            headers: {
+              ...{ Accept: 'application/json', ...headers, ...cookieHeader(jar), ...tokens.headers() },
+              ...init.headers,
+            },
+            redirect: 'manual',
+            signal: AbortSignal.timeout(timeoutMs),
+          })
+        let answer = await send()
+        while (await cancelOldest(answer)) answer = await send()
         for (const line of answer.headers.getSetCookie()) {
           const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
           const [, sameSite = ''] = /;\s*samesite=(\w+)/i.exec(line) ?? []
@@ -66,6 +96,9 @@ export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT
           if (value === '') jar.delete(name)
           else jar.set(name, { value, sameSite: sameSite.toLowerCase() })
         }
+        await tokens.keep(answer)
+        pending.delete(tokens)
+        if (tokens.isPending()) pending.add(tokens)
         return answer
       }
       jars.set(agent, jar)

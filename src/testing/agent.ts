@@ -63,9 +63,18 @@ export interface AppRequests {
   chooseFactor(path: string, choice: Choice): Promise<string>
 }
 
-/** The requests of an agent. Their errors name the function that the test called. */
-export function requestsOf(agent: TestAgent | FetchAgent, caller: string): AppRequests {
-  const send = senderFor(agent)
+/**
+ * The requests of an agent. Their errors name the function that the test called.
+ * @param reference - of the login of a client without cookies, if it is known. Otherwise that of the first answer with one is sent.
+ */
+export function requestsOf(agent: TestAgent | FetchAgent, caller: string, reference?: string): AppRequests {
+  let held = reference
+  const request = senderFor(agent)
+  const send: Send = async (path, body) => {
+    const answer = await request(path, body, held)
+    if (typeof answer.body.login === 'string') held = answer.body.login
+    return answer
+  }
   const fail = (...problem: readonly unknown[]) => new Error(`${caller}: ${problem.join(' ')}`.trim())
 
   const step = async (path: string, body?: object, approve?: Approve): Promise<Fields> => {
@@ -112,16 +121,19 @@ export function requestsOf(agent: TestAgent | FetchAgent, caller: string): AppRe
 /** Requests a path: POST with a body, otherwise GET. */
 type Send = (path: string, body?: object) => Promise<{ readonly status: number; readonly body: Fields }>
 
-function senderFor(agent: TestAgent | FetchAgent): Send {
+function senderFor(
+  agent: TestAgent | FetchAgent,
+): (path: string, body: object | undefined, reference: string | undefined) => ReturnType<Send> {
   const type = 'application/json'
-  return async (path, body) => {
+  return async (path, body, reference) => {
+    const own = { Accept: type, ...(reference !== undefined && { 'MFA-Login': reference }) }
     if ('post' in agent) {
-      const answer = await (body
-        ? agent.post(path).set('Accept', type).send(body)
-        : agent.get(path).set('Accept', type))
+      const asked = body ? agent.post(path) : agent.get(path)
+      for (const [name, value] of Object.entries(own)) asked.set(name, value)
+      const answer = await (body ? asked.send(body) : asked)
       return { status: answer.status, body: asObject(answer.body) }
     }
-    const headers = { Accept: type, ...(body && { 'Content-Type': type }) }
+    const headers = { ...own, ...(body && { 'Content-Type': type }) }
     const answer = await agent(path, {
       method: methodOf(body),
       headers,

@@ -25,34 +25,46 @@ export interface SignInOptions {
   readonly path?: string | undefined
   /** Approves what a route behind `requireMfa({ bind })` asked for: `approval.id` in its response. Defaults to none. */
   readonly approval?: string | undefined
+  /** Whether the app issues tokens. Then the body with them is returned. For a step-up, the `login` of its answer. Defaults to `false`. */
+  readonly tokens?: boolean | { readonly login: string } | undefined
 }
 
 /**
  * Signs a user in, or approves a request, with a code from the inbox or the user's app, as a browser would. Returns the path to
- * which the app sends the user. @throws if a request fails; the error names the request and the code of the response.
+ * which the app sends the user; with `tokens`, the body of the answer. @throws if a request fails; the error names the request and
+ * the code of the response.
  */
+export async function signInWithMfa<const Options extends SignInOptions>(
+  agent: TestAgent | FetchAgent,
+  options: Options,
+): Promise<Options extends { readonly tokens: true | object } ? Fields : string>
 export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
-  { kit, ...shown }: SignInOptions,
-): Promise<string> {
-  const requests = requestsOf(agent, 'signInWithMfa')
+  { kit, tokens = false, ...shown }: SignInOptions,
+): Promise<Fields | string> {
+  const requests = requestsOf(agent, 'signInWithMfa', Object(tokens).login)
   const canUse = (method: string) => !isKey(method)
-  return showFactor(requests, shown, canUse, (challenge) => ({ code: codeFor(kit, challenge) }))
+  const answer = await showFactor(requests, shown, canUse, (challenge) => ({ code: codeFor(kit, challenge) }))
+  return tokens ? answer : nextIn(answer)
 }
 
-/** Chooses a factor that can be used, starts its challenge and submits the proof. Returns the path to which the app sends the user. */
+/** The path to which the app sends the user. */
+function nextIn({ next }: Fields): string {
+  return typeof next === 'string' ? next : '/'
+}
+
+/** Chooses a factor that can be used, starts its challenge and submits the proof. Returns the body of the answer. */
 async function showFactor(
   { chooseFactor, step }: AppRequests,
   { factor, login, path = '/mfa', approval }: Omit<SignInOptions, 'kit'>,
   canUse: (method: string) => boolean,
   prove: (challenge: Fields) => object,
-): Promise<string> {
+): Promise<Fields> {
   const chosen = await chooseFactor(path, { login, wanted: factor, canUse })
   const asked = approval !== undefined && { approval }
   const challenge = await step(`${path}/challenge`, { factor: chosen, ...asked })
   const proof = { factor: String(challenge.factor), ...prove(challenge), ...asked }
-  const { next } = await step(`${path}/verify`, proof)
-  return typeof next === 'string' ? next : '/'
+  return step(`${path}/verify`, proof)
 }
 
 function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
@@ -116,10 +128,12 @@ export async function signInWithKey(
   agent: TestAgent | FetchAgent,
   { authenticator, origin, ...shown }: SigningKeyUser,
 ): Promise<string> {
-  return showFactor(requestsOf(agent, 'signInWithKey'), shown, isKey, (challenge) => {
+  const requests = requestsOf(agent, 'signInWithKey')
+  const answer = await showFactor(requests, shown, isKey, (challenge) => {
     const publicKey: { readonly rpId?: string } = Object(challenge.publicKey)
     return { response: authenticator.get(publicKey, { origin: origin ?? `https://${publicKey.rpId}` }) }
   })
+  return nextIn(answer)
 }
 
 /** Adds a key for a signed-in user as a browser would, and returns its id. @throws if a request fails. */

@@ -9,7 +9,7 @@ import type { AttackReport } from '../../src/cli/attack.js'
 import { createMfa } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
-import { findingsIn, runAttack, runAttackCommand } from '../kit/attack.js'
+import { findingsIn, runAttack, runAttackCommand, skipAllBut } from '../kit/attack.js'
 import { everyCase } from '../kit/every-case.js'
 import { host, testUsers } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
@@ -40,10 +40,6 @@ const USERS = [
   ...['--sign-in', 'POST /login username=bob&password=$BOB', '--protected', '/'],
   ...['--other-sign-in', 'POST /login username=mallory&password=$MALLORY'],
 ]
-
-/** Leaves out all attacks but these. */
-const skipAllBut = (...names: readonly string[]) =>
-  ATTACKS.filter(({ name }) => !names.includes(name)).flatMap(({ name }) => ['--skip', name])
 
 /** The attacks that succeed, by the README of a naive app. */
 async function listedFindings(folder: string): Promise<(string | undefined)[]> {

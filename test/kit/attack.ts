@@ -1,5 +1,10 @@
+import { ATTACKS } from '../../src/cli/attack/attacks.js'
 import type { AttackReport } from '../../src/cli/attack.js'
 import { runCommand } from '../../src/cli/main.js'
+
+/** Leaves out all attacks but these. */
+export const skipAllBut = (...names: readonly string[]) =>
+  ATTACKS.filter(({ name }) => !names.includes(name)).flatMap(({ name }) => ['--skip', name])
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { exchangedTokens, tokensIn } from '../../probe/answer-tokens.js'
+import { tokensIn } from '../../probe/answer-tokens.js'
 import { checkApp } from '../../probe/app-check.js'
 import type { AppRequest } from '../../probe/app-request.js'
+import { exchangedTokens } from '../../probe/exchanged-tokens.js'
 import type { Cookies, ProbeAgent } from '../../probe/probed-app.js'
 import { reaches, STRENGTHS } from '../../protocol/factor.js'
 import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
@@ -10,6 +11,7 @@ import { lateRequest } from './late-request.js'
 import { resetRace } from './reset-race.js'
 import type { Scene } from './scene.js'
 import { stepUpWindow } from './step-up-window.js'
+import { isRefused } from './target.js'
 import { broken, given, held, Untried, type Verdict } from './verdict.js'
 
 /** An attack on one promise of the app. */
@@ -247,7 +249,9 @@ async function mailboxFlood({ user, passed, requestCode, codesSent, signedIn, wa
   const before = await codesSent()
   const agents: ProbeAgent[] = []
   for (let nth = 0; nth < REQUESTED_CODES; nth++) agents.push(await passed(user.signIn))
-  await Promise.all(agents.map((agent) => requestCode(agent, user)))
+  // Some may have made room for others.
+  const asked = await Promise.allSettled(agents.map((agent) => requestCode(agent, user)))
+  if (asked.every(({ status }) => status === 'rejected')) throw new Untried('no code could be requested')
   await wait(LATE_MESSAGES_MS)
   const perMessage = before.filter((code) => code === usedCode).length || 1
   const sent = ((await codesSent()).length - before.length) / perMessage
@@ -277,7 +281,7 @@ async function sessionGuesses(scene: Scene) {
   const guessed = scene.attacker()
   for (let nth = 1; nth <= GUESSING_SESSIONS; nth++) {
     const agent = scene.browser()
-    if ((await scene.send(agent, guessed.signIn)).status >= 400) return held(`sign-in ${nth} is refused`)
+    if (isRefused(await scene.send(agent, guessed.signIn))) return held(`sign-in ${nth} is refused`)
     const answer = await scene.requestCode(agent, guessed)
     if (answer?.status === 429) return held(`no code is sent after wrong ones in ${nth - 1} sessions`)
     await scene.submit(agent, guess())

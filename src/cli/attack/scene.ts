@@ -35,7 +35,13 @@ export function openScene(read: AttackTarget) {
   const waiting = async (nth: number, signIn = user.signIn) => {
     await signedIn()
     const known = browsers.get(nth)
-    if (known && !(await isIn(known.agent))) return known
+    const isWaiting =
+      known &&
+      (await isIn(known.agent).then(
+        (isDone) => !isDone,
+        () => false,
+      ))
+    if (isWaiting) return known
     const made = await target.pending(user, { signIn })
     if (await isIn(made.agent)) throw new Untried('an earlier attack has removed the second factor')
     browsers.set(nth, made)

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { isPendingLogin } from '../../probe/answer-tokens.js'
 import { type AppRequest, formHint, sendRequest } from '../../probe/app-request.js'
 import { type Answer, answerOf, PAGE_HEADERS } from '../../probe/probe-login.js'
 import { type Cookies, type ProbeAgent, runningApp } from '../../probe/probed-app.js'
@@ -17,11 +18,19 @@ const DELIVERY_MS = 5_000
 const POLL_MS = 100
 const MOST_WAITED_SECONDS = 60
 
+/** Whether the app refuses a sign-in. It answers a client without cookies 401 with the reference of its login. */
+export function isRefused({ status, text }: Answer): boolean {
+  return status >= 400 && !isPendingLogin(text)
+}
+
 /** Opens browsers at the target. It remembers which codes of an authenticator app were used. */
 export function openTarget(target: AttackTarget) {
   const { check, inbox, isPlugin, request, verify } = target
   const { origin } = check.url
-  const { agent: browser, cookiesOf } = runningApp(origin, check.headers, REQUEST_MS)
+  const { agent: browser, cookiesOf } = runningApp(origin, check.headers, {
+    timeoutMs: REQUEST_MS,
+    mount: check.path,
+  })
   const used = new Map<AttackedUser, string>()
 
   const send = async (agent: ProbeAgent, what: AppRequest, headers?: Headers) =>
@@ -32,7 +41,7 @@ export function openTarget(target: AttackTarget) {
   /** The codes in the messages that were sent. */
   const codesSent = async (): Promise<string[]> => {
     if (!inbox) throw new Untried('give --inbox, or --totp for an authenticator app, to read codes')
-    const reader = runningApp(inbox.origin, check.headers, REQUEST_MS).agent()
+    const reader = runningApp(inbox.origin, check.headers, { timeoutMs: REQUEST_MS }).agent()
     const first = await reader(inbox.href)
     // An address with a key leads to one without it, for a browser with a cookie.
     const location = first.headers.get('Location')
@@ -74,7 +83,7 @@ export function openTarget(target: AttackTarget) {
     const { totp } = user
     const before = totp === undefined ? await codesSent() : []
     const answers = await start()
-    const refused = answers.find(({ status }) => status >= 400)
+    const refused = answers.find(isRefused)
     if (refused)
       throw new Untried(`the app refuses the sign-in or the request of a code with ${refused.status}.${hint}`)
     const sent = totp === undefined ? await newCode(before) : ''
@@ -121,8 +130,9 @@ export function openTarget(target: AttackTarget) {
     /** A browser that has passed the first factor. @throws {Untried} if the app refuses it. */
     async passed(signIn: AppRequest, cookies?: Cookies): Promise<ProbeAgent> {
       const agent = browser(cookies)
-      const { status } = await send(agent, signIn)
-      if (status < 400) return agent
+      const answer = await send(agent, signIn)
+      if (!isRefused(answer)) return agent
+      const { status } = answer
       throw new Untried(
         `cannot sign in: ${signIn.method} ${signIn.path} responded with ${status}.${formHint(signIn)}`,
       )
@@ -131,7 +141,7 @@ export function openTarget(target: AttackTarget) {
     async pending(user: AttackedUser, { agent = browser(), signIn = user.signIn } = {}) {
       const start = async () => {
         const signedIn = await send(agent, signIn)
-        const requested = signedIn.status < 400 ? await requestCode(agent, user) : undefined
+        const requested = isRefused(signedIn) ? undefined : await requestCode(agent, user)
         return requested ? [signedIn, requested] : [signedIn]
       }
       return { agent, ...(await requestedBy(user, start, formHint(signIn))) }

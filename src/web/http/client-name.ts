@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { tokenLoginOf } from '../../session/transport.js'
-import { type BrowserName, browserName } from '../../stores/trust/devices.js'
+import { type BrowserName, browserName } from '../../stores/trust/browser-name.js'
 
 /**
  * The browser of a request, or the app of a client without cookies, which names itself in `MFA-Client: "Name; platform"`. That is text
