@@ -15,6 +15,7 @@ It writes nothing.
 Exit code: 0 with lines to add, or if the app has them, 2 if the app cannot have the gate.`
 
 const FIT = 'docs/does-it-fit.md'
+const TOKENS_PAGE = 'docs/tokens.md'
 const MOUNTING = 'docs/mounting.md'
 const TESTING = 'docs/testing.md#mfa-bypasses'
 
@@ -81,7 +82,7 @@ const REASONS = {
   session: (name: string) =>
     `The app has the session of ${name}, and Countersign gates that of express-session with Passport: call req.logIn when ${name} has signed the user in.`,
   token: (name: string) =>
-    `The app signs users in with tokens only (${name}), and Countersign gates sessions: issue the token behind a session that has shown the second factor.`,
+    `The app signs users in with tokens only (${name}), and this command adds lines to apps with sessions: give createMfa the option tokens.`,
 }
 
 /** Why the app cannot have the gate, in one sentence, and the page to read. */
@@ -96,7 +97,9 @@ function unfitness({ packages, mounts, folder }: AppFacts): { why: string; page:
   if (other !== undefined) return { why: REASONS.session(other), page: FIT }
   if (hasSession) return { why: REASONS.withoutPassport, page: 'recipes/without-passport/README.md' }
   const [token] = named(packages, TOKENS)
-  return { why: token === undefined ? REASONS.none : REASONS.token(token), page: FIT }
+  return token === undefined
+    ? { why: REASONS.none, page: FIT }
+    : { why: REASONS.token(token), page: TOKENS_PAGE }
 }
 
 function named(packages: AppFacts['packages'], pattern: RegExp): string[] {
@@ -115,7 +118,8 @@ function findings({ packages, mounts, gates, resaves }: AppFacts): string[] {
       `npm does not install Countersign beside ${old} (ERESOLVE). Run npm install express@4 express-session@1 passport@0.7, and then npm install with the packages of Countersign.`,
     resaves.length > 0 &&
       `Set resave to false in ${resaves.map(positionOf).join(', ')}: with true, a request that ends late brings back a session that a logout has ended.`,
-    tokens && `Tokens (${tokens}) are accepted without a second factor: see ${pageIn(FIT)}.`,
+    tokens &&
+      `Tokens (${tokens}) are accepted without a second factor, unless createMfa has the option tokens: see ${pageIn(TOKENS_PAGE)}.`,
     graphql &&
       `While a login is pending, its requests to GraphQL (${graphql}) are refused, public queries too. The login belongs outside of that path, and public queries to a path of their own: see ${pageIn(`${MOUNTING}#graphql`)}.`,
     csrf &&

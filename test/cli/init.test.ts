@@ -125,7 +125,7 @@ describe('countersign init', () => {
       'app.js': REQUIRES + MOUNT,
     })
     expect(beside.out).toContain(
-      'Tokens (passport-jwt) are accepted without a second factor: see docs/does-it-fit.md.',
+      'Tokens (passport-jwt) are accepted without a second factor, unless createMfa has the option tokens: see docs/tokens.md.',
     )
     expect(beside.out).toContain('Call csurf after the new lines')
     const mounted = await init({
