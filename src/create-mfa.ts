@@ -97,7 +97,7 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
   return mfa
 }
 
-/** What `createMfa` returned, or the options that it would take. */
+/** The result of `createMfa`, or the options that it would take. */
 type MfaOrOptions<User> = Mfa<User> | MfaOptions<User>
 
 type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }

@@ -53,7 +53,7 @@ export type HostErrorCode =
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {
-  /** What is set up wrongly, for programs. */
+  /** The fault of the setup, for programs. */
   readonly code: HostErrorCode
   /** The status is always 500: the app cannot work. */
   readonly status = 500
@@ -72,6 +72,7 @@ export class SessionEndedError extends MfaError {
   readonly status = 401
 }
 
+/** An error for a session that ended during the request. */
 export function sessionEnded(): SessionEndedError {
   return new SessionEndedError(
     'The session ended or changed during this request, so its result was discarded. Repeat the request in the current session.',
@@ -140,7 +141,7 @@ export class ServiceError extends MfaError {
   readonly status: 502 | 503
   /** When to try again, if that is known. Defaults to 5 for failures that often pass: timeout, and service not reached. */
   readonly retryAfterSeconds: number | undefined
-  /** What the call may have done. Defaults to `unknown` for a late or invalid answer, which stays counted (R43), otherwise to `none`. */
+  /** The possible effect of the call. Defaults to `unknown` for a late or invalid answer, which stays counted (R43), otherwise to `none`. */
   readonly effect: ServiceEffect
 
   constructor(

@@ -38,12 +38,12 @@ import { reportEnd } from './web/tokens/answer.js'
  * The composition root: reads the options once, and builds and connects the modules.
  */
 
-/** What is built from the options of one app. */
+/** The parts built from the options of one app. */
 export type Built = RouteParts & { readonly deps: RouteDeps }
 
 const built = new WeakMap<object, Built>()
 
-/** What all parts of these options work with, the same for the same object. @throws {OptionsError} with all faults together. */
+/** The parts that these options share, the same for the same object. @throws {OptionsError} with all faults together. */
 export function builtFrom(options: object): Built {
   return built.get(options) ?? share(options, build(options))
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Schemas, ShapeOf } from './shape.js'
 import { type Duration, durationMs } from './time.js'
 
-/** What an app may give for options with these rules. */
+/** The values that an app may give for options with these rules. */
 export type Given<Rules extends Schemas<Rules>> = z.input<z.ZodObject<ShapeOf<Rules>, z.core.$strict>>
 
 /** The schema of options with these rules. `must` says what an app must give instead of what is no object. */
@@ -17,6 +17,7 @@ export const typed =
   <Schema extends z.ZodType>(schema: Schema) =>
     schema as unknown as z.ZodType<z.output<Schema>, Input>
 
+/** Whether a value has these functions. */
 export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
   return (
     typeof value === 'object' &&
@@ -25,6 +26,7 @@ export function hasFunctions(value: unknown, ...names: readonly string[]): boole
   )
 }
 
+/** A rule for a whole number in a range. */
 export function wholeNumber(min: number, max: number, unit: string) {
   const error = `must be a whole number of ${unit} from ${min} to ${max}`
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error })
@@ -120,7 +122,7 @@ export function hasParts(given: unknown): boolean {
   )
 }
 
-/** What does the work of options that plans and drafts called otherwise. */
+/** The present names of options that plans and drafts called otherwise. */
 const REPLACED: Readonly<Record<string, string>> = {
   firstFactor: 'login.evidence',
   passkeySignIn: 'login.evidence',

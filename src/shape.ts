@@ -11,6 +11,7 @@ export type Schemas<Members> = { readonly [Name in keyof Members]: z.ZodType }
 /** The members of such a class, as an object schema has them. */
 export type ShapeOf<Members extends Schemas<Members>> = { -readonly [Name in keyof Members]: Members[Name] }
 
+/** The schema of an object with these members. */
 export function objectOf<Members extends Schemas<Members>>(members: Members): z.ZodObject<ShapeOf<Members>> {
   return z.object({ ...members })
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFile(new URL(path, `file://${ROOT}`), 'utf8')
 
-/** What a function of the benchmark's report returns, for a page of figures. */
+/** The result of a function of the benchmark's report, for a page of figures. */
 function costsOf(page: string): string {
   const script = `import { costs } from './bench/report/readme-figures.mjs'; process.stdout.write(costs(process.env.PAGE))`
   const env = { PATH: process.env.PATH ?? '', PAGE: page }
@@ -35,7 +35,7 @@ describe('the README', () => {
     expect(commands.map((line) => line.replace(/ +#.*/, ''))).toEqual(['npm ci && npm start', 'npm cit'])
     const steps = (await read('.ci/run')).split('\n')
     expect(steps.filter((line) => /^npm /.test(line))[0]).toBe('npm cit')
-    // What `npm cit` is short for: `npm ci`, then this script.
+    // The commands that `npm cit` is short for: `npm ci`, then this script.
     const { scripts } = JSON.parse(await read('package.json'))
     expect(scripts.test).toMatch(/^npm run -s build && vitest run /)
     expect(scripts.start).toContain('-w example-app')

@@ -7,7 +7,7 @@ const tests = ['test', 'service/test', 'example-app/test']
   .flatMap((folder) => sourcesIn(folder))
   .filter(({ path }) => path !== OWN && !path.includes('node_modules'))
 
-/** What keeps tests from running. A program that is missing is a reason, and is passed: `test.skip(missing, () => {})`. */
+/** The reasons that keep tests from running. A program that is missing is a reason, and is passed: `test.skip(missing, () => {})`. */
 const REFUSED = [
   // Only some tests, or none yet.
   /\b(?:it|test|describe)\b[\w.]*\.(?:only|todo)\b.*/g,

@@ -16,11 +16,11 @@ export interface Inbox {
   messages(filter: { to?: string }): Promise<readonly InboxMessage[]>
   /** The codes that the authenticator apps of the seed users show now. */
   apps(): readonly AppCode[]
-  /** What a request must show to read them. */
+  /** The key that a request must show to read them. */
   key(): Promise<string>
 }
 
-/** What the app is built from. */
+/** The parts that the app is built from. */
 export interface VaultContext {
   readonly config: Pick<
     Config,
@@ -44,7 +44,7 @@ export interface VaultContext {
   readonly sessionStore?: Store | undefined
   /** Present in development with the embedded service. */
   readonly inbox?: Inbox | undefined
-  /** What Vault is to its identity provider, if it has one. */
+  /** The client that Vault is to its identity provider, if it has one. */
   readonly company?: CompanyClient | undefined
   /** The users that the sign-in page lists; empty in production. */
   readonly seedUsers: readonly SeedUser[]

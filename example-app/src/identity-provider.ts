@@ -7,7 +7,7 @@ import { securityHeaders } from './http/security-headers.js'
 import type { SeedUser } from './seed-users.js'
 import { identityProviderPage } from './views/identity-provider-page.js'
 
-/** What Vault is to the identity provider. */
+/** The client that Vault is to the identity provider. */
 export interface CompanyClient {
   readonly id: string
   readonly secret: string

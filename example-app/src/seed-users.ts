@@ -6,7 +6,7 @@ export interface SeedUser extends NewUser {
   readonly appSecret?: string
   /** Whether the user gets backup codes by email. */
   readonly backupCodes: boolean
-  /** What the user shows, in a few words: second factors and roles. */
+  /** The ways in which the user signs in, in a few words: second factors and roles. */
   readonly shows: string
 }
 

@@ -8,7 +8,7 @@ import type { Users, VaultUser } from './store/users.js'
 
 const DAY_MS = 86_400_000
 
-/** What `seed` works with. */
+/** The parts that `seed` works with. */
 export interface SeedContext {
   readonly seedUsers: readonly SeedUser[]
   readonly users: Users

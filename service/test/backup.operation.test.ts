@@ -181,7 +181,7 @@ describe('backups', () => {
       } as const
       return (await on.mfa.verify({ ...typed[method], contact, code: codes[method] })).outcome
     }
-    /** What each of these does when it is used. */
+    /** The effect of each of these when it is used. */
     const use = async (on: Service, db: Store, one: Unused) => ({
       email: await useCode(on, one, 'email'),
       app: await useCode(on, one, 'app'),

@@ -157,7 +157,7 @@ async function rows() {
 
 /** Runs requests that must not change the store. */
 async function storingNothing(work: () => Promise<void>): Promise<void> {
-  // What earlier requests counted is written now, and not in between.
+  // The counts of earlier requests are written now, and not in between.
   await bench.context.activity.flush()
   const before = await rows()
   await work()

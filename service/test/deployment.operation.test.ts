@@ -201,7 +201,7 @@ async function startProxy(ports: readonly [number, number]) {
     .replaceAll('fail_timeout=5s', 'fail_timeout=60s')
   writeFileSync(file, config)
   const nginx = spawn(fileOf('nginx-light') ?? 'nginx', ['-c', file, '-p', folder], { stdio: 'ignore' })
-  /** What the proxy answers; `isOurs` says whether the answer came from the service. */
+  /** The answer of the proxy; `isOurs` says whether the answer came from the service. */
   const call = (path: string, { method, body = '', headers = {} }: Call = {}) =>
     new Promise<{ readonly status: number; readonly text: string; readonly isOurs: boolean }>(
       (resolve, reject) => {
@@ -343,7 +343,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
         const answer = await call(address, {
           method: method.toUpperCase(),
           headers: json,
-          // What the service refuses as too large, it must refuse itself.
+          // The service itself must refuse a body that is too large.
           ...(isPost && { body: JSON.stringify({ User: 'x'.repeat(600_000) }) }),
         })
         expect([path, method, answer.isOurs]).toEqual([path, method, true])

@@ -12,7 +12,7 @@ const read = (path: string) => readFile(new URL(path, SOURCES), 'utf8')
 /** Whether a doc comment begins with a sentence: an upper-case word or code, three words at least, and a full stop. */
 const isSentence = (doc: string) => /^[A-Z`"]/.test(doc) && /^\S+(?:\s+\S+){2,}?[.:](?:\s|$)/.test(doc)
 
-/** What a declaration lacks: its own doc comment, or that of a member. */
+/** The names in a declaration that lack a doc comment: its own, or those of members. */
 function undocumented({ name, doc, members }: Declaration): string[] {
   const silent = members.filter((member) => !isSentence(member.doc)).map((member) => `${name}.${member.name}`)
   return isSentence(doc) ? silent : [name, ...silent]

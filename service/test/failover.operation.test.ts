@@ -127,7 +127,7 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
   test('reports a full disk, and recovers when there is space (R101)', async () => {
     const { send, ready } = await serviceOn(primary.url)
     expect((await send()).status).toBe(200)
-    // What PostgreSQL reports when it cannot extend a table.
+    // The error of PostgreSQL when it cannot extend a table.
     await primary.sql(`
       CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;

@@ -34,7 +34,7 @@ function newFolder(): string {
   return folder.path
 }
 
-/** What a service in production needs, which here keeps messages in a closed port. */
+/** The options that a service in production needs, which here keeps messages in a closed port. */
 const PRODUCTION = {
   NODE_ENV: 'production',
   SERVICE_SECRET: 'a secret for tests that is long enough',

@@ -122,7 +122,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
 export interface Tenant {
   readonly application: Application
   readonly mfa: CompleteMfaService & TranscriptionService
-  /** What was delivered, oldest first. */
+  /** The delivered messages, oldest first. */
   sent(channel?: Channel): QueuedMessage[]
   /** The code in the last message that carried one. */
   lastCode(): string

@@ -39,7 +39,7 @@ function migrationsWith(others: Readonly<Record<string, string>>): URL {
   return pathToFileURL(`${folder}/`)
 }
 
-/** What `/readyz` says about a store. */
+/** The answer of `/readyz` about a store. */
 const readinessOf = (store: Store) =>
   readinessCheck({ store, log: () => {}, isStopping: () => false, isFull: () => false })()
 

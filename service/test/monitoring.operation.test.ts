@@ -37,7 +37,7 @@ const RULES: readonly Rule[] = parse(readFileSync(shipped('alerts.yml'), 'utf8')
   (group: { rules: Rule[] }) => group.rules,
 )
 
-/** What the syntax tree of an expression has of one kind. */
+/** The nodes of one kind in the syntax tree of an expression. */
 function parts(expression: string, kind: string): string[] {
   const found: string[] = []
   parser.parse(expression).iterate({
@@ -138,7 +138,7 @@ const verifications = (outcome: string) =>
 const onOne = { instance: 'a' }
 const ofVault = { application: 'vault' }
 
-/** What happens from the eleventh minute on. */
+/** The course of events from the eleventh minute on. */
 interface Fault {
   readonly series: Readonly<Record<string, string>>
   /** Series that a process does not have before their first event: the alert fires also while they are missing. */
@@ -339,7 +339,7 @@ const FIRING: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** What must not fire an alert, although it looks like its fault. */
+/** Cases that must not fire an alert, although they look like its fault. */
 const HARMLESS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   CountersignMailComplaints: {
     ...happensOnce('report.complaint'),
@@ -551,7 +551,7 @@ interface Panel {
   readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
 }
 
-/** What promtool says; its whole output in the error if it fails. */
+/** The output of promtool; all of it in the error if it fails. */
 function promtool(...args: readonly string[]): string {
   const { stdout, stderr, status } = spawnSync(fileOf('prometheus') ?? 'promtool', args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stdout + stderr)
@@ -700,7 +700,7 @@ describe.skipIf(missing('prometheus', 'postgresql'))(
       }
     }
 
-    /** What causes an alert, and what ends the cause. */
+    /** The cause of an alert, and its end. */
     const CAUSES: Readonly<
       Record<
         string,

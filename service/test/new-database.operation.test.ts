@@ -62,7 +62,7 @@ describe('a new PostgreSQL that has analyzed no table yet', () => {
     )
     const before = await reads()
     for (let times = 0; times < 10; times++) await signIn()
-    // What connections count becomes visible when they end.
+    // The counts of connections become visible when they end.
     await bench.close()
     await eventually(async () => expect(await reads()).toBeGreaterThan(before + 20))
     expect(await reads()).toBeLessThan(before + 2_000)

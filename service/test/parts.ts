@@ -1,4 +1,4 @@
-/** What benchmarks, and tests that start processes, use of the build and the package does not export. */
+/** The parts that benchmarks, and tests that start processes, use of the build and the package does not export. */
 
 export { activityCounter } from '../src/messages/activity/count-activity.js'
 export { smtpCarrier } from '../src/messages/carriers/smtp.js'

@@ -5,7 +5,7 @@ import { keysFrom } from '../src/store/secrets/keys.js'
 import { type Bench, openBench, SECRET, stopClock } from './kit.js'
 
 /*
- * What `countersign-service restored` makes void and lists, row by row. backup.operation.test.ts restores a real database.
+ * The rows that `countersign-service restored` makes void and lists, row by row. backup.operation.test.ts restores a real database.
  */
 
 let bench: Bench

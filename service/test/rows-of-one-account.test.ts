@@ -12,7 +12,7 @@ import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from 
 
 type PlanNode = { readonly [name: string]: unknown } & { readonly Plans?: readonly PlanNode[] }
 
-/** What the answers of verbs have. */
+/** The members of the answers of verbs. */
 interface Answer {
   readonly outcome?: string
   readonly challenge?: string

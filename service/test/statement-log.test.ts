@@ -41,7 +41,7 @@ describe('the log of a PostgreSQL that logs every statement (R89)', () => {
     return { code: await run(args, { env, out: print, err: print }), printed: () => printed }
   }
 
-  /** What the log shows while a user and an operator do most of what they can; `name` is in each of their contacts. */
+  /** The lines of the log while a user and an operator do most of what they can; `name` is in each of their contacts. */
   async function logWhileUsing(name: string): Promise<string> {
     const from = readFileSync(join(folder, 'log'), 'utf8').length
     const service = await createService({

@@ -11,7 +11,7 @@ export type Refusal = KeyFault | 'invalid_request'
 export interface Case {
   readonly wrong: string
   readonly refusal: Refusal
-  /** What the browser or the authenticator does differently. */
+  /** The faults of the browser or the authenticator. */
   readonly page?: Partial<KeyPage>
   /** Changes the response afterwards. */
   readonly change?: (response: Response) => object
@@ -48,7 +48,7 @@ const flipBit = (value: unknown, index = -1) => {
 const padded = (value: unknown) => `${String(value)}=`
 const inBase64 = (value: unknown) => bytes(value).toString('base64')
 
-/** What goes wrong in every ceremony; `part` has the bytes of the authenticator. */
+/** The faults in every ceremony; `part` has the bytes of the authenticator. */
 const inEvery = (part: 'attestationObject' | 'authenticatorData'): Case[] => [
   { wrong: 'another origin', refusal: 'origin', page: { origin: OTHER_SITE, relatedOrigins: [OTHER_SITE] } },
   { wrong: 'a subdomain that is not named', refusal: 'origin', page: { origin: 'https://evil.example.com' } },

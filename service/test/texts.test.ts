@@ -18,7 +18,7 @@ function strings(value: unknown, path = ''): [string, string][] {
   return Object.entries(value as object).flatMap(([key, inner]) => strings(inner, `${path}.${key}`))
 }
 
-/** What says not to share a code, as the source of a regular expression. */
+/** The warning not to share a code, as the source of a regular expression. */
 const WARNINGS: Readonly<Record<string, string>> = {
   ar: 'لا تشاركه',
   de: 'nicht weiter|Nicht weitergeben|Nicht teilen',
@@ -148,7 +148,7 @@ test(
     expect(last).toMatch(/^@/)
     expect(written('email', {})).toContain(labels.time)
     expect(written('email', {})).not.toMatch(new RegExp(`${labels.browser}: |${labels.place}: `))
-    // What the host says of a place adds no line, link or origin of its own.
+    // The words of the host about a place add no line, link or origin of its own.
     const odd = written('email', { ...signIn, location: 'Lyon\n\n@evil.example #1' })
     expect(odd.match(/^@/gm)).toHaveLength(1)
     expect(odd).not.toContain('evil.example')

@@ -58,7 +58,7 @@ const endless = (heard: Recording[] = []) =>
     })
   })
 
-/** What one process has, for the store of all tests. */
+/** The parts of one process, for the store of all tests. */
 function processWith(transcriber: Transcriber, maxConcurrent = 4, jobRecordingMegabytes = 30) {
   const { store, keys, log } = bench.context
   const transcription = createTranscription({

@@ -62,7 +62,7 @@ interface Heard {
   readonly sound: Buffer
 }
 
-/** What an engine answers about a file that it received. */
+/** The answer of an engine about a file that it received. */
 type Engine = (path: string) => Promise<unknown>
 
 /** A server with the API and the limit of OpenAI, whose engine hears the files that it accepts. */

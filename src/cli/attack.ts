@@ -41,7 +41,7 @@ const read = (args: readonly string[]) =>
 
 type Values = ReturnType<typeof read>['values']
 
-/** What one attack found. */
+/** The finding of one attack. */
 interface Finding extends Verdict {
   readonly attack: string
   readonly promise: string

@@ -1,4 +1,4 @@
-/** What a command reads and writes. */
+/** The streams that a command reads and writes. */
 export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Reads standard input until its end. */

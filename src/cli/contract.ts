@@ -32,7 +32,7 @@ const OPTIONS = {
 const read = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS, strict: true })
 type Values = ReturnType<typeof read>['values']
 
-/** What one check found. `reason` is what is wrong, or why it cannot be told. */
+/** The finding of one check. `reason` is what is wrong, or why it cannot be told. */
 interface Finding {
   readonly check: string
   readonly verdict: 'ok' | 'defect' | 'unknown'
@@ -45,7 +45,7 @@ interface Report {
   readonly notGuaranteed: readonly string[]
 }
 
-/** What the published API has no means for. The rows are in docs/dialect.md. */
+/** The features that the published API has no means for. The rows are in docs/dialect.md. */
 const NOT_GUARANTEED = [
   'a code that was sent for one sign-in opens any other sign-in of that contact',
   'messages are limited for each account, and not for each destination and client address',

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
 import { findLogin, type LoginFacts, type SourceFile } from './find-login.js'
 
-/** What init reads of package.json. */
+/** The members that init reads of package.json. */
 interface Manifest {
   readonly name?: string
   readonly type?: string
@@ -19,7 +19,7 @@ export interface Place extends SourceFile {
   readonly line: number
 }
 
-/** What init knows of an app: its package.json, and what a search of the text of its sources finds. */
+/** The facts that init knows of an app: its package.json, and what a search of the text of its sources finds. */
 export interface AppFacts {
   readonly folder: string
   /** The nearest package.json of the file that calls `passport.session()`. */

@@ -164,7 +164,7 @@ function block(heading: string, lines: readonly string[]): string[] {
   return ['', heading, '', ...lines.map((line) => `    ${line}`)]
 }
 
-/** What the app is called that mounts `passport.session()` in this line: `app`. */
+/** The name of the app that mounts `passport.session()` in this line: `app`. */
 function hostAt({ text, line }: Place): string {
   const before = text.split('\n').slice(0, line).join('\n')
   return [...before.matchAll(/([\w$]+)\s*\.\s*use\s*\(/g)].at(-1)?.[1] ?? 'app'

@@ -9,7 +9,7 @@ import { runningApp } from '../probe/probed-app.js'
 /** An app that runs in a process of its own. */
 export interface StartedApp {
   readonly url: URL
-  /** What it has printed. */
+  /** The text that it has printed. */
   output(): string
   /** Ends it with all processes that it started. */
   stop(): Promise<void>

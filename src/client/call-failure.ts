@@ -53,14 +53,17 @@ function describe(error: Error): { name: string; code: string; message: string }
   return { name: error.name, code: typeof code === 'string' ? code : '', message: error.message }
 }
 
+/** An error for a call that its caller gave up. */
 export function abortError(): Error {
   return new Error('The call was ended.')
 }
 
+/** An error for a response that is too large. */
 export function tooLargeError(): Error {
   return Object.assign(new Error('The response is too large.'), { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' })
 }
 
+/** An error for a response that did not come in time. */
 export function timeoutError(): Error {
   return new DOMException('The request timed out.', 'TimeoutError')
 }

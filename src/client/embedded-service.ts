@@ -24,7 +24,7 @@ const RETRY_MS = 5_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is used of the package. */
+/** The exports used of the package. */
 interface ServicePackage {
   readEnvironment(env: Environment, defaults: { readonly dataDir: string }): { readonly options: object }
   createService(options: object): Promise<RunningService>
@@ -178,7 +178,7 @@ function namesIn(settings: AppSettings | undefined): object {
   return { applicationName: settings?.appName.slice(0, 40), origin }
 }
 
-/** What the variables of the service may replace. Keys work on the usual address in development, and programs fill in codes at `publicUrl`. */
+/** The settings that the variables of the service may replace. Keys work on the usual address in development, and programs fill in codes at `publicUrl`. */
 function defaultsIn(env: Environment, settings: AppSettings | undefined): object {
   const named = namesIn(settings)
   if (env.NODE_ENV === 'production') return named

@@ -33,7 +33,7 @@ export function validFields(answer: Answer): Fields {
   return parsed as Fields
 }
 
-/** What in the body, or its `data` or `result`, denies a success: `no` is a false marker, `error` an error or an unclear marker. */
+/** The member in the body, or its `data` or `result`, that denies a success: `no` is a false marker, `error` an error or an unclear marker. */
 export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
   return contradictionAmong(withNested(membersOf(fields)))
 }

@@ -17,7 +17,7 @@ import { invalidResponse, isSmallCount, validFields, verifyContradictionIn } fro
 import { observedTransport, type Transport } from './transport.js'
 import { type VerbCalls, verbClient } from './verb-client.js'
 
-/** What the client finds out about the service. */
+/** The facts that the client finds out about the service. */
 export interface ServiceObserver {
   /** Called at a response of the Countersign service to a client that does not use its additions. */
   onOwnService?(): void

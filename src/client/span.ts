@@ -9,7 +9,7 @@ export async function loadTracing(): Promise<typeof OpenTelemetry | undefined> {
 /** By this key, OpenTelemetry's SDK and its instrumentations know that a request is traced already. */
 const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
 
-/** What a span says of a request, and its headers, to which those of the trace are added. */
+/** The span of a request, and the headers of the request, to which those of the trace are added. */
 interface TracedRequest {
   readonly method: string
   readonly origin: string

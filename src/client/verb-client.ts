@@ -62,7 +62,7 @@ const ABSENT = {
   method_off: { outcome: 'refused', refusal: { reason: 'method_off' } },
 } as const
 
-/** What a 429 without a reason means: a verb without a limit of requests refuses because of too many wrong codes. */
+/** The meaning of a 429 without a reason: a verb without a limit of requests refuses because of too many wrong codes. */
 function tooManyOf({ problems }: Verb): 'limited' | 'locked' {
   return problems.includes('locked') && !problems.includes('limited') ? 'locked' : 'limited'
 }

@@ -43,7 +43,7 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCod
   }
 }
 
-/** What the service says about a user's factors, if it can tell within half a second. Never fails. */
+/** The answer of the service about a user's factors, if it can tell within half a second. Never fails. */
 export async function askForFactors(
   service: Pick<MfaService, 'factorsOf'>,
   user: MfaUser,

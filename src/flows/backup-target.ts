@@ -23,7 +23,7 @@ export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; cont
   return contact && { method: 'app', contact }
 }
 
-/** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
+/** The factor that a backup code sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
 export function backupShown(user: Pick<MfaUser, 'existing'>): 'backup' | 'phone_backup' | undefined {
   const target = backupTarget(user)
   return target && (target.method === 'sms' ? 'phone_backup' : 'backup')

@@ -53,6 +53,7 @@ export async function createBackupCodes(
   return { outcome: 'created', codes, strength: strengthOf('page_backup') }
 }
 
+/** Has the service send new backup codes, which count as one message. */
 export async function sendBackupCodes(
   deps: Deps,
   user: MfaUser,

@@ -14,7 +14,7 @@ import type { FactorRecord } from './factor-record.js'
 import type { OfferedKeys } from './offered-keys.js'
 import type { Refusal } from './refusal.js'
 
-/** What every flow works with, built once from the options. */
+/** The parts that every flow works with, built once from the options. */
 export interface Deps extends Limits {
   readonly settings: Settings
   readonly service: MfaService
@@ -45,6 +45,7 @@ export interface DisabledFactor {
   readonly contact: Contact
 }
 
+/** Wraps a refusal as the result of a flow. */
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
 }

@@ -10,7 +10,7 @@ import { revokeDevices } from './remove-factor.js'
 import { askService, callerOf, factorBinding, type MfaUser, purposeOf } from './user.js'
 import { type AcceptedCode, checkShown, evaluateCode, isMalformed } from './verify.js'
 
-/** What the user needs to set up an app. It is stored nowhere in the clear (R53). */
+/** The texts that the user needs to set up an app. They are stored nowhere in the clear (R53). */
 export interface Prepared {
   readonly outcome: 'prepared'
   readonly enrollment: NonNullable<MfaRecord['enrollment']>
@@ -40,6 +40,7 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
   }
 }
 
+/** Whether the setup of an app was begun too long ago. */
 export function isExpired({ startedAt }: NonNullable<MfaRecord['enrollment']>): boolean {
   return Date.now() - startedAt >= ENROLLMENT_LIFETIME_MS
 }

@@ -16,7 +16,7 @@ export interface Enrolled {
   readonly withheld: readonly AnswerOf<'factorsOf'>['existing'][number]['method'][]
   /** Whether the app should be set up again, because its imported secret is short. */
   readonly weakApp?: boolean
-  /** What the host's record should say, usable or not; only backup codes that are valid for the contact. */
+  /** The factors that the host's record should list, usable or not; only backup codes that are valid for the contact. */
   readonly recorded: RecordedFactors
 }
 

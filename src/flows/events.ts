@@ -75,7 +75,7 @@ type UserEvent = {
   | { readonly type: 'approval_refused'; readonly approval: string }
   /** Evidence of an identity provider verified the session at sign-in; no factor was asked. */
   | { readonly type: 'evidence_accepted'; readonly issuer: string; readonly strength: Strength }
-  /** What `login.evidence` returned does not count, so a factor is asked as usual. */
+  /** The evidence that `login.evidence` returned does not count, so a factor is asked as usual. */
   | { readonly type: 'evidence_refused'; readonly reason: EvidenceFault }
   /** Someone begins or stops to act for the user in a session (RFC 8693): `actor` is the host's id of that person. */
   | { readonly type: 'acting_started'; readonly actor: string; readonly reason: string }

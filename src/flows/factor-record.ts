@@ -17,7 +17,7 @@ export interface RecordedUser extends Pick<MfaUser, 'userId' | 'factors'> {
 
 /** The host's record of factors: what `recordedFactors` reads and `onFactorsChanged` writes. */
 export interface FactorRecord {
-  /** What the record says; `undefined` if it cannot tell. @throws {HostError} when it is invalid. */
+  /** The factors in the record; `undefined` if it cannot tell. @throws {HostError} when it is invalid. */
   read(user: Express.User): Promise<RecordedFactors | undefined>
   /** Whether a record says that the user has no factor. A record that cannot tell does not. */
   saysNone(recorded: RecordedFactors | undefined): boolean
@@ -37,7 +37,7 @@ const NO_RECORD: FactorRecord = {
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }
 const NAMES = ['app', 'keys', 'backupCodes'] as const
-/** What makes its user one with MFA. Backup codes do not, and are used up. */
+/** The factors that make its user one with MFA. Backup codes do not, and are used up. */
 const KEPT = ['app', 'keys'] as const
 /** A record does not say which kind of key it has, so the stronger one counts. */
 const METHOD_OF = { app: 'app', keys: 'passkey' } as const
@@ -60,7 +60,7 @@ export function factorRecordIn(
 ): FactorRecord {
   if (!recordedFactors || !onFactorsChanged) return NO_RECORD
   const compared = new Map<string, { readonly found: string; readonly until: number }>()
-  /** What this app changed and the record does not say yet. */
+  /** The changes by this app that the record does not list yet. */
   const unwritten = new Map<string, Partial<RecordedFactors>>()
 
   const read = async (user: Express.User) => checkedRecord(await recordedFactors(user))
@@ -69,7 +69,7 @@ export function factorRecordIn(
   const keptOf = ({ userId }: RecordedUser, recorded: RecordedFactors | undefined) =>
     KEPT.filter((name) => recorded?.[name] && unwritten.get(userId)?.[name] !== false)
 
-  /** What the service says now, with what is kept. Codes count for the contact that receives them. */
+  /** The factors that the service lists now, with what is kept. Codes count for the contact that receives them. */
   const now = async (
     who: RecordedUser,
     kept: readonly KeptFactor[],

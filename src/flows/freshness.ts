@@ -15,7 +15,7 @@ export interface Freshness {
   readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
 }
 
-/** What changing factors and trusting a browser require: a factor of the last 5 minutes as strong as the strongest (R92, R132). */
+/** The rule for changing factors and trusting a browser: a factor of the last 5 minutes as strong as the strongest (R92, R132). */
 export function factorChange(
   { existing }: Pick<MfaUser, 'existing'>,
   maxAgeMs = FACTOR_CHANGE_MS,

@@ -53,6 +53,7 @@ async function askForKeys(
   return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
 }
 
+/** Finds a key of a user by its id. */
 export async function findKey(
   deps: Deps,
   account: KeyAccount,
@@ -64,6 +65,7 @@ export async function findKey(
   return key ? { outcome: 'found', key, all: listed.keys } : refuse({ code: 'unknown_key' })
 }
 
+/** Renames a key of a user. */
 export function renameKey(
   deps: Deps,
   account: KeyAccount,
@@ -147,7 +149,7 @@ function notRemoved(refusal: Refusal): ServiceError {
 
 type Registration = NonNullable<MfaRecord['keyRegistration']>
 
-/** What the browser needs to create a key, and what the session remembers of it. */
+/** The options that the browser needs to create a key, and the part of them that the session remembers. */
 export interface PreparedKey {
   readonly outcome: 'prepared'
   readonly registration: Registration
@@ -159,7 +161,7 @@ export interface RegisteredKey extends AcceptedCode {
   readonly key: Key
 }
 
-/** What a user posts to add a key. */
+/** The fields that a user posts to add a key. */
 export interface NewKey {
   readonly method: KeyMethod
   readonly response: RequestOf<'register'>['response']
@@ -231,6 +233,7 @@ export interface KeyAssertion {
   readonly whileSettling?: TypedCode['whileSettling']
 }
 
+/** The options for an assertion, with their expiry. */
 export interface PreparedAssertion {
   readonly outcome: 'prepared'
   readonly options: Granted<'registrationOptions'>['options']

@@ -8,10 +8,10 @@ import type { Deps } from './deps.js'
 import type { Freshness } from './freshness.js'
 import type { MfaUser } from './user.js'
 
-/** What the service said about a user of the current request, so that it is asked once. */
+/** The answers of the service about a user of the current request, so that it is asked once. */
 const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()
 
-/** What the service knows about a user's factors, if it can tell within half a second. Never fails. */
+/** A user's factors as the service knows them, if it can tell within half a second. Never fails. */
 export function knownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
   const answer = asked.get(user) ?? askForFactors(deps.service, user)
   asked.set(user, answer)

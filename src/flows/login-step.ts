@@ -3,7 +3,7 @@ import type { ActiveState, LoginRequirement } from '../session/state.js'
 import type { Refusal } from './refusal.js'
 import { type MfaUser, refusalWithoutFactor } from './user.js'
 
-/** What a login must do next. `factor`: show one, or a backup code. `withheld`: the same, but no factor can be used now (R132). */
+/** The next step of a login. `factor`: show one, or a backup code. `withheld`: the same, but no factor can be used now (R132). */
 export type LoginStep = 'bypass_code' | 'enrollment' | 'factor' | 'withheld' | 'none'
 
 /** The next step of a login. Gate, routes and guards all follow it. */
@@ -36,7 +36,7 @@ export type Finish = 'log-in' | 'passport' | 'request'
 /** How a verification ends. `enroll`, `recover`: the session stays pending for that. */
 export type Ending = Finish | 'enroll' | 'recover'
 
-/** What follows from a correct code. */
+/** The effects of a correct code. */
 export interface VerificationPlan {
   /** How it ends, by the factor that was shown. */
   endsAs(shown: ShownMethod): Ending

@@ -6,7 +6,7 @@ import type { RefusalCode } from './refusal.js'
 /** A count for each method. */
 type ByMethod = Readonly<Record<Method | 'backup', number>>
 
-/** What happened in this process since it started, as counts and durations for monitoring. */
+/** The events in this process since it started, as counts and durations for monitoring. */
 export interface MfaMetrics {
   /** Logins that required a second factor. */
   readonly pendingLogins: number

@@ -23,13 +23,13 @@ import { notifyContacts } from './contact-notices.js'
 import type { Deps } from './deps.js'
 import { revokeDevices } from './remove-factor.js'
 
-/** What a recovery works with. */
+/** The parts that a recovery works with. */
 export type RecoveryDeps = Pick<Deps, 'settings' | 'sessionsValidAfter' | 'devices' | 'emit'>
 
 /** How a recovery was canceled. */
 export type CanceledBy = 'link' | 'user' | 'strong_factor'
 
-/** What a request says about its sender, for the notice. */
+/** The facts that a request tells about its sender, for the notice. */
 export type Sender = Pick<NoticeFacts, 'browser' | 'address' | 'location'>
 
 /** A request for a recovery. */
@@ -43,7 +43,7 @@ export interface RecoveryRequest {
   permit(recoveryId: string): Promise<SendPermit>
 }
 
-/** What a request led to. */
+/** The outcome of a request. */
 export type Requested =
   | { readonly outcome: 'pending'; readonly recovery: Recovery }
   /** No contact could be notified, so nothing was started. */

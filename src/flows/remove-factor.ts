@@ -5,7 +5,7 @@ import { forgetKnownFactors, knownFactors } from './known-factors.js'
 import { fromService } from './refusal.js'
 import { askService, callerOf, type MfaUser } from './user.js'
 
-/** What a user can remove here: the authenticator app, or all backup codes. */
+/** The factors that a user can remove here: the authenticator app, or all backup codes. */
 export type RemovableFactor = 'app' | 'backup'
 
 /** The factor is gone. `none`: the service had no such factor, since another request removed it, for example. */

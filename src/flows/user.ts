@@ -58,7 +58,7 @@ export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[
   return disabled?.size ? factors.filter(({ id }) => !disabled.has(id)) : factors
 }
 
-/** What the service learns about the user: account id, client address and language. */
+/** The facts that the service learns about the user: account id, client address and language. */
 export function callerOf({ userId: account, clientAddress, locale }: MfaUser): Caller {
   return { account, ...onlyGiven({ clientAddress, locale }) }
 }
@@ -90,13 +90,13 @@ export function openApproval({ stage, approval }: MfaRecord): RequestedApproval 
   return stage !== 'pending' && approval && !approval.granted && !isOver(approval) ? approval : undefined
 }
 
-/** What a second factor is for: a session that is signed in steps up, or its user approves a request. */
+/** The purpose of a second factor: a session that is signed in steps up, or its user approves a request. */
 export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
   const { stage } = record
   return stage === 'verified' || stage === 'trusted' || openApproval(record) ? 'step-up' : 'sign-in'
 }
 
-/** What the service is told that a code or key is for. One for an approval counts for nothing else (R121). */
+/** The purpose of a code or key, as the service is told. One for an approval counts for nothing else (R121). */
 export function useOf(
   record: MfaRecord,
   { approvals }: Pick<MfaService, 'approvals'>,

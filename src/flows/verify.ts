@@ -39,7 +39,7 @@ import {
 export interface AcceptedCode {
   readonly outcome: 'accepted'
   readonly method: Method | 'backup'
-  /** What it counts as: a backup code that the service cannot tell from others counts as its contact (R97). */
+  /** The factor that it counts as: a backup code that the service cannot tell from others counts as its contact (R97). */
   readonly shown: ShownMethod
   readonly amr: readonly Amr[]
   /** The id of the factor. Absent for a backup code, and for one that was just set up. */
@@ -48,7 +48,7 @@ export interface AcceptedCode {
   readonly backupCodesLeft?: number
 }
 
-/** What a user typed. `factor` is a factor's id or method, or `backup`; it defaults to the factor of the live challenge. */
+/** The input of a user. `factor` is a factor's id or method, or `backup`; it defaults to the factor of the live challenge. */
 export interface TypedCode {
   readonly code: string
   readonly factor?: string | undefined
@@ -80,7 +80,7 @@ export async function verifyCode(
   const signsIn = purposeOf(record) === 'sign-in'
   const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
 
-  // What backup codes look like is open in the published API, so their case may matter.
+  // The form of backup codes is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
   const { purpose: _purpose, ...used } = useOf(record, deps.service)
   const checked = { code: asTyped ? typed.code.trim() : code, ...request, ...callerOf(user), ...used }
@@ -116,7 +116,7 @@ export function isMalformed(
   return code.length !== digits || !hasShape(code, service.codes[kind])
 }
 
-/** What a correct code counts as. */
+/** The factor that a correct code counts as. */
 function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
   if (method !== 'backup') return method
   // Without a factor that can be used, there is no contact that the code could be worth.
@@ -178,7 +178,7 @@ export function emitVerified(
   })
 }
 
-/** What was shown for a factor: the limits that it counts in, and how it is evaluated. */
+/** The proof for a factor: the limits that it counts in, and how it is evaluated. */
 export interface Check<Valid> {
   readonly attempt: Attempt
   /** The factor that the code belongs to; absent for a bypass code. */

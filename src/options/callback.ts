@@ -6,11 +6,11 @@ import { withTimeout } from '../time.js'
 interface CallbackRule {
   /** The name of the option. */
   readonly name: string
-  /** What the option must be. Defaults to a function. */
+  /** The form of the option. Defaults to a function. */
   readonly must?: string
   /** Whether a promise of it is awaited, for at most ten seconds. */
   readonly awaits?: true
-  /** What it must return at once, in words, and how that is recognized. By default, what it returns is not looked at. */
+  /** The value that it must return at once, in words, and its check. By default, the value is not looked at. */
   readonly returns?: readonly [words: string, isValid?: (answer: unknown) => boolean]
 }
 

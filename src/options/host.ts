@@ -32,7 +32,7 @@ export interface MfaStatus {
    * neither. It is plain text: escape it in HTML, and link the factor page beside it.
    */
   readonly banner: string | null
-  /** What the user approved for exactly this request. `null` unless the route is behind `requireMfa({ bind })`. */
+  /** The action that the user approved for exactly this request. `null` unless the route is behind `requireMfa({ bind })`. */
   readonly approval: MfaApproval | null
   /** The claims for the token that this handler issues. `null` unless it is behind `mfa.tokens.refresh`, or behind
    * `passport.authenticate('mfa', { session: false })` for a request without a session. Not part of the status as JSON. */

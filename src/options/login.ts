@@ -5,7 +5,7 @@ import { type LoginFactor, STRENGTHS, type Strength } from '../protocol/factor.j
 import './host.js'
 import { callback } from './callback.js'
 
-/** What a login has proven, as your strategy verified it. Its values must not come from the request. */
+/** The factors that a login has proven, as your strategy verified them. The values must not come from the request. */
 export interface LoginEvidence {
   /** The `iss` of the verified claims, or `self` for a login of your own. */
   readonly issuer: string
@@ -94,7 +94,7 @@ export interface LoginOptions<User = Express.User> extends Given<LoginRules<User
 /** The option `login`. */
 export const login = optionsWith(new LoginRules(), 'must be an object like { signInPath: "/login" }')
 
-/** What a policy decides by. */
+/** The facts that a policy decides by. */
 export interface PolicyContext<User = Express.User> {
   /** The user who is signing in. */
   readonly user: User
@@ -110,7 +110,7 @@ export interface PolicyContext<User = Express.User> {
 }
 
 /**
- * What a policy can answer. `optional` is what holds without a policy. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
+ * The answers of a policy. `optional` is what holds without a policy. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
  * `require` names the least strength of the factor that signs the user in. `graceUntil` is a date, or milliseconds since 1970: until
  * then, users who lack such a factor, or any, pass with what they have.
  */

@@ -34,7 +34,7 @@ export class NoticeRules<User = Express.User> {
   readonly store = itemStoreConfig.optional()
 }
 
-/** What the user is notified of. See docs/notices.md. */
+/** The events that the user is notified of. See docs/notices.md. */
 export interface NoticeOptions<User = Express.User> extends Given<NoticeRules<User>> {}
 
 /** The option `notices`. */

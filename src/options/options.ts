@@ -139,7 +139,7 @@ export class OptionRules<User = Express.User> {
     must: 'must be a function from a request to text',
     returns: ['text or undefined', isOptionalText],
   }).optional()
-  /** What happens while the service fails. All members have defaults. See docs/outage.md. */
+  /** The behaviour while the service fails. All members have defaults. See docs/outage.md. */
   readonly outage = outage.prefault({})
   /**
    * Whether users can set up authenticator apps. `false`: none is offered, and no service needs `onFactorsChanged` and
@@ -190,7 +190,7 @@ export class OptionRules<User = Express.User> {
   readonly limits = limits.prefault({})
   /** Browsers in which sign-in skips the second factor. Off unless given. See docs/trusted-devices.md. */
   readonly trustedDevices = typed<TrustedDeviceOptions<User>>()(trustedDevices).optional()
-  /** What the user is notified of. By default, no notice is written. See docs/notices.md. */
+  /** The events that the user is notified of. By default, no notice is written. See docs/notices.md. */
   readonly notices = typed<NoticeOptions<User>>()(notices).prefault({})
   /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
   readonly recovery = typed<RecoveryOptions<User>>()(recovery).optional()

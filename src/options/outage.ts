@@ -4,7 +4,7 @@ import { duration, type Given, optionsWith, typed } from '../option-rules.js'
 /** The rules of the option `outage`. */
 export class OutageRules {
   /**
-   * What the user is offered when the service cannot deliver a code: `nothing`, their other factors (`other-factor`), or
+   * The way out that the user is offered when the service cannot deliver a code: `nothing`, their other factors (`other-factor`), or
    * their backup codes only (`backup-only`). Defaults to `nothing`.
    */
   readonly offer = z
@@ -19,7 +19,7 @@ export class OutageRules {
   readonly keepSessions = duration('1m', '24h', '1h').prefault('1h')
 }
 
-/** What happens while the service fails. See docs/outage.md. */
+/** The behaviour while the service fails. See docs/outage.md. */
 export interface OutageOptions extends Given<OutageRules> {}
 
 /** The option `outage`. */

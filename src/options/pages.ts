@@ -31,7 +31,7 @@ export class PageRules<User = Express.User> {
    * leads to your page for that factor. Defaults to none.
    */
   readonly addFactorPath = sitePath('/account/phone').optional()
-  /** What a user should do who has no usable factor, in your words, at most 500 characters. Defaults to none. */
+  /** Advice for a user who has no usable factor, in your words, at most 500 characters. Defaults to none. */
   readonly help = z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })

@@ -39,7 +39,7 @@ export function readOptions(given: unknown, own?: ReadService): Settings {
   return settingsFrom(ours.data, theirs.service)
 }
 
-/** What is wrong only in combination. */
+/** The faults that exist only in combination. */
 function combinationFaults(given: CompleteOptions): string[] {
   const { urls, trustedDevices, notices, recovery, recordedFactors, onFactorsChanged } = given
   const { publicUrl, path, pathPrefix } = urls
@@ -129,7 +129,7 @@ function languageFaults({ languages }: CompleteOptions): string[] {
   )
 }
 
-/** What a service of the host's own must have. The routers require other functions when they are mounted. */
+/** The functions that a service of the host's own must have. The routers require other functions when they are mounted. */
 const VERBS = ['send', 'verify'] as const
 
 /** Checks the address of a service and fills in every default. @throws {OptionsError} with all faults. */

@@ -60,6 +60,7 @@ export function backupCodesPage({ codes }: ViewOf<'backup-codes'>, { frame, word
   }
 }
 
+/** The page that says that no backup code is left. */
 export function backupCodesGonePage({ next }: ViewOf<'backup-codes-gone'>, context: PageContext): Page {
   const { frame, words } = context
   const { backupCodes } = words

@@ -31,7 +31,7 @@ ${view.recovers ? html`<p><a class="mfa-link" href="${startPath(frame)}?choose=a
   }
 }
 
-/** What happens next where there is nothing to choose. Without a factor, it is a backup code. */
+/** The next step where there is nothing to choose. Without a factor, it is a backup code. */
 function onlyTitle(only: FactorView | undefined, context: PageContext): Html {
   const { choose } = context.words
   if (only === undefined) return html`${choose.backup}`

@@ -28,6 +28,7 @@ export function dateOf(locale: string, at: number): string {
 // Up to here, `inTime` counts hours. A page that says both says "24 hours" twice, and not "1 day" once.
 const HOURS_UP_TO_MS = 36 * 3_600_000
 
+/** Words a duration in a language. */
 export function lengthOf(locale: string, ms: number): string {
   const fits = ([unit, size]: (typeof UNITS)[number]) =>
     ms % size === 0 && (unit !== 'day' || ms > HOURS_UP_TO_MS)

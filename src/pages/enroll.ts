@@ -104,6 +104,7 @@ function overBox({ title, advice }: { readonly title: string; readonly advice: s
   return errorBox(html`${title}`, html`${advice}`)
 }
 
+/** The page after an authenticator app was set up. */
 export function enrolledPage(view: ViewOf<'enrolled'>, context: PageContext): Page {
   const { frame, words } = context
   const { enrolled } = words

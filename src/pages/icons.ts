@@ -4,6 +4,7 @@ import { type Html, html } from './html.js'
 const icon = (paths: Html) =>
   html`<svg class="mfa-icon" viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`
 
+/** The icons of factors and messages. */
 export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'error' | 'language', Html>> = {
   app: icon(
     html`<rect x="6.5" y="2.5" width="11" height="19" rx="2.5"/><path d="M10.5 18.5h3"/><path d="m9.8 10.2 1.6 1.6 2.9-3.2"/>`,

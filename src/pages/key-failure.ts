@@ -4,10 +4,10 @@ import { type PageContext, SIGNS_IN_NEXT } from './page.js'
 import { fill } from './text.js'
 import type { ProblemCode } from './view.js'
 
-/** What a page can say about a key: also that the app could not be reached. */
+/** The faults of a key that a page can name: also that the app could not be reached. */
 const FAILURES = [...KEY_FAILURES, 'offline'] as const
 
-/** What the service found wrong with a key, in words. */
+/** The faults that the service found with a key, in words. */
 export function keyFaultText(fault: KeyFault, context: PageContext) {
   return failureText(failureOfFault(fault), context)
 }
@@ -21,7 +21,7 @@ export function failureTemplates(box: (title: Html, advice: Html) => Html, conte
   return html`${templates}${Object.keys(context.words.problems).map((code) => problemTemplate(code as ProblemCode, context))}`
 }
 
-/** What the script says about a refusal of the app. It fills in the time to wait, which it learns from the refusal. */
+/** The texts of the script about a refusal of the app. The script fills in the time to wait from the refusal. */
 function problemTemplate(code: ProblemCode, { frame, words }: PageContext): Html {
   const { title, advice } = words.problems[code]
   const values = { app: frame.appName, in: html`<span data-mfa-in>${words.later}</span>` }

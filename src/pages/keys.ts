@@ -56,7 +56,7 @@ function passkeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
   return [...methods].sort((one, other) => Number(other === 'passkey') - Number(one === 'passkey'))
 }
 
-/** What the script tells the password manager, so that it stops offering removed keys, also after the last one. */
+/** The keys that the script tells the password manager, so that it stops offering removed keys, also after the last one. */
 function signals({ keys, relyingPartyId, userHandle, userName }: ViewOf<'keys'>): Html | undefined {
   if (userHandle === undefined) return undefined
   return html` data-mfa-relying-party="${relyingPartyId}" data-mfa-user-handle="${userHandle}" data-mfa-user-name="${userName}" data-mfa-keys="${keys.map(({ id }) => id).join(' ')}"`
@@ -108,7 +108,7 @@ function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, dat
   return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
 }
 
-/** What the page says unless its script runs and removes it, and what the script says about failures. */
+/** The text of the page unless its script runs and removes it, and the texts of the script about failures. */
 function keyFailures(context: PageContext): Html {
   return html`<p class="mfa-needs-script">${context.words.keys.needsScript}</p>${failureTemplates(errorBox, context)}`
 }

@@ -21,6 +21,7 @@ interface Asset {
   readonly version: string
 }
 
+/** The name of a file that the pages load. */
 export type AssetName = 'mfa.css' | 'mfa.js' | 'mfa-keys.js'
 
 const BUNDLED =
@@ -120,7 +121,7 @@ const initial = memoized((name: string) => {
 /** The id of the page message; the code field refers to it. */
 export const MESSAGE_ID = 'mfa-message'
 
-/** What the page says once, before all else. */
+/** The text that the page says once, before all else. */
 function messageBox(context: PageContext): Html | undefined {
   const { message } = context.frame
   if (message === undefined) return undefined

@@ -20,7 +20,7 @@ export interface Page {
   readonly title: Html
   /** The content below the heading. */
   readonly main: Html
-  /** What the user has approved, which is the heading in the place of the title. */
+  /** The action that the user has approved, which is the heading in the place of the title. */
   readonly approved?: readonly DetailLine[] | undefined
   /** The whole page is an error page, so it does not show when the pending login ends. */
   readonly error?: boolean
@@ -60,6 +60,7 @@ export function stepUpReason({ frame, words }: PageContext): Html | false {
   return isAsked && html`<p class="mfa-lead">${words.choose.onlyLead['step-up']}</p>`
 }
 
+/** The path of the first page of the router. */
 export function startPath(frame: PageFrame): string {
   return frame.base === '' ? '/' : frame.base
 }

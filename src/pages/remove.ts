@@ -28,7 +28,7 @@ function otherFactors(others: readonly FactorView[], context: PageContext): Html
 <ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
 }
 
-/** What the removal changes: the strongest factor that is left is enough to change the others. `lost`: what went with a key. */
+/** The effect of the removal: the strongest factor that is left is enough to change the others. `lost`: the backup codes that went with a key. */
 function risk(others: readonly FactorView[], { words }: PageContext, lost?: string): Html | undefined {
   const { remove } = words
   if (others.some(({ method }) => isKeyMethod(method))) return undefined

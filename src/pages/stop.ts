@@ -27,7 +27,7 @@ ${nextStepLink(view, context)}`,
   }
 }
 
-/** What is left to a user whose factors cannot be used: the host's help text, and a recovery. */
+/** The ways left to a user whose factors cannot be used: the host's help text, and a recovery. */
 function wayBackIn(context: PageContext): Html {
   const { help } = context.frame
   return html`${help !== undefined && html`<p class="mfa-help">${help}</p>`}

@@ -63,6 +63,7 @@ export interface Text {
   count(phrase: PluralPhrase, count: number): Html
 }
 
+/** Picks the text in the language that the user prefers. */
 export function textFor(preferred: readonly string[], languages: Languages): Text {
   const key = pickLocale(preferred, languages)
   const words = languages.get(key)?.() ?? en

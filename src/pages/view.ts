@@ -108,7 +108,7 @@ export type ProblemCode =
   | 'service_misconfigured'
   | 'internal_error'
 
-/** What a page can report as successful. */
+/** The successes that a page can report. */
 export type SuccessCode =
   | 'signed_in'
   | 'code_sent_again'
@@ -163,7 +163,7 @@ export interface PageFrame {
   readonly message?: PageMessage
   /** The languages to choose from, as BCP 47 tags. The form posts `language` and `back`, the page's path, to `{base}/language`. */
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }
-  /** What the user is asked to approve. Every form of the page posts its `id` as `approval`. */
+  /** The action that the user is asked to approve. Every form of the page posts its `id` as `approval`. */
   readonly approval?: { readonly id: string; readonly lines: readonly DetailLine[] }
   /** The host's help text for users who cannot use any factor, shown below the other factors. */
   readonly help?: string
@@ -227,7 +227,7 @@ export type View =
   | {
       readonly page: 'keys'
       readonly keys: readonly KeyView[]
-      /** What can be added. */
+      /** The factors that can be added. */
       readonly methods: readonly KeyMethod[]
       /** For the Signal API: the relying party's id, and the user handle and name of the account once there is a key. */
       readonly relyingPartyId: string
@@ -325,12 +325,12 @@ export type View =
   /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` when the user sends it. */
   | {
       readonly page: 'resume'
-      /** What the form is about, in the language of the page. Defaults to our own title. */
+      /** The subject of the form, in the language of the page. Defaults to our own title. */
       readonly title?: string
       readonly action: string
       readonly fields: Readonly<Record<string, string>>
       readonly entries: readonly ResumeEntry[]
-      /** What the user has approved of it, if that was needed. `sends`: the script sends the form by itself, once. */
+      /** The action that the user has approved, if that was needed. `sends`: the script sends the form by itself, once. */
       readonly approved?: readonly DetailLine[]
       readonly sends?: boolean
     }

@@ -27,7 +27,7 @@ export function isPendingLogin(text: string): boolean {
   return /"login":"[\w-]{43}"/.test(text)
 }
 
-/** What a client without cookies keeps of answers and sends again: the reference of its login, and then the access token. */
+/** The credentials that a client without cookies keeps of answers and sends with later requests: the reference of its login, and then the access token. */
 export function keptTokens() {
   let reference: string | undefined
   let access: string | undefined
@@ -56,4 +56,5 @@ export function keptTokens() {
   }
 }
 
+/** The credentials that a client without cookies keeps. */
 export type KeptTokens = ReturnType<typeof keptTokens>

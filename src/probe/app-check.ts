@@ -27,7 +27,7 @@ export interface AppCheck {
   readonly maxSeconds: number
 }
 
-/** What the check found at a route. */
+/** The finding of the check at a route. */
 export interface CheckedRoute extends AppRoute {
   readonly verdict: 'bypass' | 'unclear' | 'mfa' | 'refused' | 'public'
   readonly reason: string
@@ -50,7 +50,7 @@ export interface AppCheckReport {
   readonly routes: readonly CheckedRoute[]
   /** Links that were not followed, and why. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
-  /** What a user sees after the first factor; `undefined` if the login is not pending. */
+  /** The page that a user sees after the first factor; `undefined` if the login is not pending. */
   readonly page: SeenPage | undefined
 }
 
@@ -256,7 +256,7 @@ function verdictOf(
   return { verdict, reason }
 }
 
-/** What keeps the check from saying that there is no bypass. */
+/** The reasons that keep the check from saying that there is no bypass. */
 function problemsOf(
   { status, results, reference }: Awaited<ReturnType<typeof probeLogin>>,
   routes: readonly CheckedRoute[],

@@ -21,7 +21,7 @@ export interface MfaBypass {
   readonly reason: string
 }
 
-/** What a pending login gets at a route, beside an anonymous request. */
+/** The response that a pending login gets at a route, beside an anonymous request. */
 export interface ProbeResult extends AppRoute {
   /**
    * `differs`: both are refused, in different ways. `mfa`: it is asked for the second factor. `refused`, `public`: it gets no more than anyone.
@@ -64,7 +64,7 @@ export interface ProbeResponse {
   readonly hasUser: boolean
 }
 
-/** What is read of a response. `text` and `location` are empty without a body or a redirect. */
+/** The parts that are read of a response. `text` and `location` are empty without a body or a redirect. */
 export type Answer = Omit<ProbeResponse, 'hasUser'>
 
 type Headers = Readonly<Record<string, string>>
@@ -280,7 +280,7 @@ function asksForMfa({ status, text, location }: ProbeResponse, path: string): bo
   return status >= 400 && /"code":\s*"(?:mfa|enrollment|bypass_code)_required"/.test(text)
 }
 
-/** What an upgrade of a pending login opens, beside an anonymous one. */
+/** The connection that an upgrade of a pending login opens, beside an anonymous one. */
 async function probeConnection(
   probed: ProbedApp,
   agent: ProbeAgent,
@@ -369,6 +369,7 @@ function isBelow(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`)
 }
 
+/** Describes why a request to the app failed. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

@@ -176,7 +176,7 @@ export interface UpgradeProbe {
   readonly isSignedIn?: ((answer: UpgradeAnswer) => boolean) | undefined
 }
 
-/** What a server does with a connection within a moment after the handshake. */
+/** The actions of a server with a connection within a moment after the handshake. */
 export interface UpgradeAnswer {
   /** The HTTP status: 101 for a connection that was opened, 0 without a response. */
   readonly status: number

@@ -19,7 +19,7 @@ class ExistingFactor {
 }
 
 class FactorUse {
-  /** What the factor's codes are verified as, or the kind of key. */
+  /** The method by which the factor's codes are verified, or the kind of key. */
   readonly type = z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP'])
   /** The contact of a factor that receives codes, in canonical form. */
   readonly user = z.string().max(320).optional()

@@ -5,7 +5,7 @@ const NONCE_BYTES = 32
 
 type Use = { readonly [Name in 'transaction' | 'approval']?: RequestOf<'verify'>[Name] | undefined }
 
-/** What a code counts for. In an approval, it counts for what is approved, too (R121). */
+/** The purpose that a code counts for. In an approval, it counts for the approved action, too (R121). */
 export function transactionOf({ transaction, approval }: Use): string | undefined {
   return approval ? `${transaction ?? ''} ${approval.digest}` : transaction
 }

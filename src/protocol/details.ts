@@ -1,15 +1,15 @@
 import type { Method } from './methods.js'
 
-/** What is approved, as an element of `authorization_details` (RFC 9396 §2): a `type`, and members of your own. */
+/** The approved action, as an element of `authorization_details` (RFC 9396 §2): a `type`, and members of your own. */
 export interface AuthorizationDetails {
-  /** What kind of thing it is, such as `payment`. */
+  /** Its kind, such as `payment`. */
   readonly type: string
   readonly [member: string]: unknown
 }
 
 /** A line that the user sees before they approve something. */
 export interface DetailLine {
-  /** What the value is, in the language of the user. */
+  /** The label of the value, in the language of the user. */
   readonly label: string
   /** The value, as the user reads it. */
   readonly value: string
@@ -33,7 +33,7 @@ export function bindsAtLeast(binding: Binding, least: Binding): boolean {
 export interface MfaApproval {
   /** The id, which the events, the log of the service and its webhook have, too. */
   readonly id: string
-  /** What was approved. */
+  /** The approved action. */
   readonly authorization_details: AuthorizationDetails
   /** SHA-256 of everything that it was bound to, in base64url. */
   readonly digest: string
@@ -41,7 +41,7 @@ export interface MfaApproval {
   readonly binding: Binding
   /** The factor that was shown. */
   readonly method: Method | 'backup'
-  /** What it proved, in values of RFC 8176. */
+  /** The methods that it proved, in values of RFC 8176. */
   readonly amr: readonly string[]
   /** When it was approved, in milliseconds since 1970. */
   readonly approvedAt: number

@@ -228,17 +228,18 @@ function contactOf(input: FactorInput): Contact {
  * backup code is as strong as the contact that received it, and `medium` if it was shown on a page (R93).
  */
 export const STRENGTHS = ['weak', 'medium', 'strong', 'phishing-resistant'] as const
+/** How strong a factor is. */
 export type Strength = (typeof STRENGTHS)[number]
 
-/** What a user can show. A backup code is `backup` if a mailbox received it, `phone_backup` if only a phone, `page_backup` if a page. */
+/** The factors that a user can show. A backup code is `backup` if a mailbox received it, `phone_backup` if only a phone, `page_backup` if a page. */
 export type ShownMethod = Method | ShownBackup
 
-/** What a code counts as. */
+/** The factors that a code counts as. */
 export type ShownCode = CodeMethod | ShownBackup
 
 const SHOWN_BACKUPS = ['backup', 'phone_backup', 'page_backup'] as const
 
-/** What a backup code counts as. */
+/** The factors that a backup code counts as. */
 export type ShownBackup = (typeof SHOWN_BACKUPS)[number]
 
 /** Everything that can be shown. */
@@ -265,6 +266,7 @@ export function methodShown(shown: ShownMethod): Method | 'backup' {
   return shown === 'phone_backup' || shown === 'page_backup' ? 'backup' : shown
 }
 
+/** The strength of a method, as it was shown. */
 export function strengthOf(shown: ShownMethod): Strength {
   return STRENGTH[shown]
 }
@@ -275,14 +277,17 @@ export function strongestOf(methods: readonly Method[]): Strength {
   return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
 }
 
+/** Whether a value is a strength. */
 export function isStrength(value: unknown): value is Strength {
   return STRENGTHS.some((strength) => strength === value)
 }
 
+/** The stronger one of two strengths. */
 export function strongerOf(one: Strength, other: Strength): Strength {
   return reaches(one, other) ? one : other
 }
 
+/** Whether a strength is at least another one. */
 export function reaches(strength: Strength, least: Strength): boolean {
   return STRENGTHS.indexOf(strength) >= STRENGTHS.indexOf(least)
 }
@@ -314,7 +319,7 @@ export const AMR_VALUES = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mf
 /** One of these values. */
 export type Amr = (typeof AMR_VALUES)[number]
 
-/** What a verified code adds to `amr`. RFC 8176 has none for email, here `otp`, and WhatsApp, here `sms`. */
+/** The values that a verified code adds to `amr`. RFC 8176 has none for email, here `otp`, and WhatsApp, here `sms`. */
 export const METHOD_AMR: Readonly<Record<CodeMethod | 'backup', readonly Amr[]>> = {
   app: ['otp'],
   email: ['otp'],
@@ -325,7 +330,7 @@ export const METHOD_AMR: Readonly<Record<CodeMethod | 'backup', readonly Amr[]>>
   backup: ['otp'],
 }
 
-/** What an accepted key adds to `amr`, by the flags of its response. `swk`: a key that can be synced. */
+/** The values that an accepted key adds to `amr`, by the flags of its response. `swk`: a key that can be synced. */
 export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: boolean): readonly Amr[] {
   return [key.backupEligible ? 'swk' : 'hwk', ...(userVerified ? (['user'] as const) : [])]
 }

@@ -1,4 +1,4 @@
-/** What the probability of guessing a code follows from. */
+/** The numbers that the probability of guessing a code follows from. */
 export interface GuessingLimits {
   /** How many unforgiven failures disable a factor, so how many codes an attacker can try before it is bound again. */
   readonly failuresBeforeDisable: number

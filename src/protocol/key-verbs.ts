@@ -39,7 +39,7 @@ class RegisterBody {
 class AuthenticationOptionsBody {
   /** The method whose keys are asked for. */
   readonly Type = oneOf(KEY_TYPES)
-  /** What the assertion is for. */
+  /** The purpose of the assertion. */
   readonly Purpose = oneOf(KEY_PURPOSES).optional()
   /** The host's id for what is proven, such as a pending login. */
   readonly Transaction = text(128).optional()
@@ -140,7 +140,7 @@ const CHANGES = ['method_off', 'contact_refused', 'factor_disabled', 'limited', 
 // An attestation with its certificates (WebAuthn §6.5) takes up to 24 KB in base64url.
 const MAX_CREDENTIAL_BYTES = 40_960
 
-/** What a service without keys answers to all that is about them. */
+/** The answer of a service without keys to all that is about them. */
 const shared = { part: 'checking', without: 'method_off' } as const
 
 /** The verbs for security keys and passkeys. */

@@ -127,7 +127,7 @@ export function isKeyName(name: string): boolean {
   return ONE_LINE.test(name)
 }
 
-/** What is wrong with a text that is no name for a key. */
+/** The fault of a text that is no name for a key. */
 export const NO_KEY_NAME = 'must be one line of text without control characters'
 
 /** The user's name for a key. */

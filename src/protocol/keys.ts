@@ -1,10 +1,10 @@
-/** What an assertion is for. A challenge is valid for one purpose only. */
+/** The purpose of an assertion. A challenge is valid for one purpose only. */
 export const KEY_PURPOSES = ['sign-in', 'step-up', 'approval'] as const
 
 /** How the browser may involve the user in a registration, if not by a prompt (Credential Management §2.3.2). */
 export const KEY_MEDIATIONS = ['conditional'] as const
 
-/** What an assertion is for. */
+/** The purpose of an assertion. */
 export type KeyPurpose = (typeof KEY_PURPOSES)[number]
 
 /**
@@ -48,7 +48,7 @@ export const KEY_FAULTS = [
 /** Why a response of an authenticator was refused. */
 export type KeyFault = (typeof KEY_FAULTS)[number]
 
-/** What can go wrong with a key, in cases that a user can tell apart. Pages and programs have a text for each. */
+/** The faults that can occur with a key, in cases that a user can tell apart. Pages and programs have a text for each. */
 export const KEY_FAILURES = [
   /** Cancelled by the user, timed out, or no key at hand. Browsers do not tell which. */
   'cancelled',
@@ -72,7 +72,7 @@ export const KEY_FAILURES = [
   'failed',
 ] as const
 
-/** What can go wrong with a key, in cases that a user can tell apart. */
+/** The faults that can occur with a key, in cases that a user can tell apart. */
 export type KeyFailure = (typeof KEY_FAILURES)[number]
 
 const FAILURE_OF_FAULT: Readonly<Record<KeyFault, KeyFailure>> = {
@@ -94,7 +94,7 @@ const FAILURE_OF_FAULT: Readonly<Record<KeyFault, KeyFailure>> = {
   algorithm: 'not_accepted',
 }
 
-/** What a user is told about a fault that the service found. */
+/** The text that a user is told about a fault that the service found. */
 export function failureOfFault(fault: KeyFault): KeyFailure {
   return FAILURE_OF_FAULT[fault]
 }

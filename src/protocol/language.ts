@@ -43,6 +43,7 @@ export function matchLanguage(
   return undefined
 }
 
+/** Picks the language that a user prefers from those that exist; English if none does. */
 export function pickLocale(preferred: readonly string[], languages: { has(key: string): boolean }): string {
   return matchLanguage(preferred, languages) ?? 'en'
 }

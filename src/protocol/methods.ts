@@ -120,7 +120,7 @@ export function isCodeShaped(code: string): boolean {
   return /^[0-9A-Z]{4,64}$/.test(code)
 }
 
-/** What the codes of one kind look like, in canonical form. */
+/** The form of the codes of one kind, in canonical form. */
 export interface CodeShape {
   /** Every character that can occur in them. */
   readonly alphabet: string
@@ -130,7 +130,7 @@ export interface CodeShape {
   readonly longest: number
 }
 
-/** What the codes of a service look like. */
+/** The forms of the codes of a service. */
 export interface CodeShapes {
   /** Codes that are sent. */
   readonly delivered: CodeShape
@@ -140,6 +140,7 @@ export interface CodeShapes {
   readonly backup: CodeShape
 }
 
+/** Whether a text can be a code of this form. */
 export function hasShape(code: string, { alphabet, shortest, longest }: CodeShape): boolean {
   const characters = [...code]
   if (characters.length < shortest || characters.length > longest) return false

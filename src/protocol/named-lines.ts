@@ -16,7 +16,7 @@ const hasNumber = (word = '') =>
   /\p{N}/u.test(word) && !(IDENTIFIER.test(word) && /\d.*[a-z]{2}.*\d/i.test(word))
 
 /**
- * What the code of a message approves, a line for each, with free text and identifiers cut to these lengths, or to the shortest. Numbers and the words
+ * The lines that the code of a message approves, with free text and identifiers cut to these lengths, or to the shortest. Numbers and the words
  * beside them, such as a currency, are never cut (R146). No part is a link or begins a line with @.
  */
 export function namedLines(

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { objectOf, type Schemas, type ShapeOf } from '../shape.js'
 import { KEY_METHOD, KEY_METHODS, KEY_TYPE, KEY_TYPES, METHODS, type Method } from './methods.js'
 
-/** What is translated between the HTTP API and the method of a verb. */
+/** The values translated between the HTTP API and the method of a verb. */
 export interface Translated {
   /** The parameters of a POST. Without them, it is a GET. */
   readonly body?: z.ZodObject

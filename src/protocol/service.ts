@@ -8,13 +8,13 @@ interface Verbs extends CodeVerbs, VerbsOfKeys {}
 /** The name of a verb, such as `verify` or, for keys, `authenticate`. */
 export type VerbName = keyof Verbs
 
-/** What the method of a verb takes. */
+/** The input of the method of a verb. */
 export type RequestOf<Name extends VerbName> = RequestTo<Verbs[Name]>
 
-/** What the method of a verb returns. A refusal is a value; a failure of the service is thrown as a `ServiceError`. */
+/** The result of the method of a verb. A refusal is a value; a failure of the service is thrown as a `ServiceError`. */
 export type AnswerOf<Name extends VerbName> = AnswerTo<Verbs[Name]>
 
-/** What the method of a verb returns if it did what was asked. */
+/** The result of the method of a verb that did its work. */
 export type Granted<Name extends VerbName> = GrantedBy<Verbs[Name]>
 
 type Method<Name extends VerbName> =
@@ -41,7 +41,7 @@ type RequiredVerb = 'send' | 'verify'
 export interface MfaService
   extends Pick<Methods<CodeVerbs>, RequiredVerb>,
     Partial<Omit<Methods<CodeVerbs>, RequiredVerb>> {
-  /** What the service's codes look like; others are refused without a call. Without it, every code counts. */
+  /** The forms of the service's codes; others are refused without a call. Without it, every code counts. */
   readonly codes?: CodeShapes
   /** Whether messages name what is approved and keys sign it. Without it, every approval is `entered`. */
   readonly approvals?: true
@@ -73,6 +73,6 @@ export interface DevelopmentInbox {
       readonly at: string
     }[]
   >
-  /** What a request must show to read them. */
+  /** The key that a request must show to read them. */
   key(): Promise<string>
 }

@@ -19,6 +19,7 @@ export type TokenReason = 'login' | 'step-up'
 
 /** The end of tokens. */
 export interface TokenEnd {
+  /** The user whose tokens end. */
   readonly userId: string
   /** Only the tokens of this login end. */
   readonly sessionId?: string

@@ -31,7 +31,7 @@ export interface Verb extends Translated {
   readonly once?: true
   /** A shorter time limit than the service's, for what a page can do without. */
   readonly timeoutMs?: number
-  /** What a service without the verb answers. */
+  /** The answer of a service without the verb. */
   readonly without?: 'undefined' | 'method_off'
   /** The `detail` of the problem `not_found`. */
   readonly absent?: string
@@ -98,10 +98,10 @@ export type Frozen<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Frozen<Exclude<Value[Name], undefined>> }
   : Value
 
-/** What the method of a verb returns if it did what was asked. */
+/** The result of the method of a verb that did its work. */
 export type GrantedBy<Row extends Verb> = Frozen<z.output<Row['answer']>>
 
-/** What the method of a verb returns. */
+/** The result of the method of a verb. */
 export type AnswerTo<Row extends Verb> =
   | GrantedBy<Row>
   | (Can<Row, 'invalid_code'> extends true ? Frozen<z.output<typeof invalidCode>> : never)
@@ -111,7 +111,7 @@ export type AnswerTo<Row extends Verb> =
   | (Row extends { readonly without: 'undefined' } ? undefined : never)
 type Can<Row extends Verb, Problem> = Extract<Row['problems'][number], Problem> extends never ? false : true
 
-/** What the method of a verb takes. */
+/** The input of the method of a verb. */
 export type RequestTo<Row extends Verb> = Row extends { readonly body: infer Body extends z.ZodObject }
   ? Frozen<UserRequest & Encoded<Row, Members<Always<Row, z.output<Body>>>>>
   : InPath<Row['path']>

@@ -42,7 +42,7 @@ class SendBody {
   readonly Challenge = challenge.optional()
   /** The host's id for what the code is used for: a code is valid only in its transaction (R25, R38). */
   readonly Transaction = text(128).optional()
-  /** What the code is for. Messages mention it (R45), and the service binds the code to it (R38). Defaults to `sign-in`. */
+  /** The purpose of the code. Messages mention it (R45), and the service binds the code to it (R38). Defaults to `sign-in`. */
   readonly Purpose = oneOf(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
   /** With the purpose `approval`: what the message names, and what the code counts for. */
   readonly Approval = approval
@@ -66,7 +66,7 @@ class SendAnswer {
 }
 
 class VerifyBody {
-  /** What kind of contact the code belongs to. */
+  /** The kind of contact the code belongs to. */
   readonly Type = oneOf(VERIFY_TYPES)
   /** The code in canonical form; a backup code as the user typed it, trimmed, for a service that does not say what `codes` look like. */
   readonly Code = text(MAX_CODE_LENGTH)
@@ -74,13 +74,13 @@ class VerifyBody {
   readonly Challenge = challenge.optional()
   /** The transaction that was passed to `send`. */
   readonly Transaction = text(128).optional()
-  /** What the user approves with the code. A code that was sent for something else is wrong. */
+  /** The action that the user approves with the code. A code that was sent for something else is wrong. */
   readonly Approval = approval
   /** The kind of the code (R91). A service that does not support kinds accepts any. */
   readonly Kind = oneOf(CODE_KINDS).optional()
 }
 
-/** What `verify` takes in place of a `Type`. */
+/** The value that `verify` takes in place of a `Type`. */
 interface VerifiedMethod {
   /** The method of the factor that the code belongs to. */
   readonly method: CodeMethod

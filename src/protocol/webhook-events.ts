@@ -61,7 +61,7 @@ export interface WebhookFactor {
 
 /** The user approved a request with a factor. */
 export interface WebhookApproval extends Pick<WebhookFactor, 'application' | 'user'> {
-  /** What was approved: your id of it, the same as in the receipt, and its SHA-256 in base64url. */
+  /** The approved action: your id of it, the same as in the receipt, and its SHA-256 in base64url. */
   readonly approval: { readonly id: string; readonly digest: string }
   /** `EMAIL`, `PHONE`, `DUAL`, `APP`, `BACKUP`, `SECURITY_KEY` or `PASSKEY`. */
   readonly factor: string

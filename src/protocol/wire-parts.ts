@@ -7,12 +7,14 @@ import { unfitLine } from './named-lines.js'
  * The parts that the bodies of the HTTP API share.
  */
 
+/** A rule for a text of at most this length. */
 export const text = (max: number) =>
   z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })
     .max(max, { error: `must be at most ${max} characters` })
 
+/** A rule for one of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
 
@@ -36,13 +38,13 @@ export function parsedJson(value: unknown): unknown {
   return typeof value === 'string' ? (jsonIn(value) ?? value) : value
 }
 
-/** What the user is shown before they approve something. */
+/** The lines that the user is shown before they approve something. */
 export const detailLines = z
   .array(z.strictObject({ label: text(400), value: text(402) }))
   .min(1)
   .max(MAX_DETAIL_LINES)
 
-/** What the user approves. */
+/** The action that the user approves. */
 export const approval = z
   .preprocess(
     parsedJson,
@@ -50,7 +52,7 @@ export const approval = z
       {
         /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */
         digest: z.string().regex(/^[\w-]{43}$/, { error: 'must be SHA-256 in base64url' }),
-        /** What the message names. */
+        /** The lines that the message names. */
         lines: detailLines,
       },
       { error: 'must be an object with digest and lines' },

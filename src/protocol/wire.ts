@@ -15,7 +15,7 @@ export const serviceIdentity = z.object({
   api: z.literal(1).meta({ description: 'The version of its API.' }),
 })
 
-/** What an API key may do: verify codes and keys, change factors, read them, list and erase users, transcribe. */
+/** The permissions of an API key: verify codes and keys, change factors, read them, list and erase users, transcribe. */
 export const SCOPES = ['verify', 'enroll', 'read', 'personal-data', 'transcribe'] as const
 
 /** A scope of API keys. */

@@ -6,7 +6,7 @@ import { AMR_VALUES, type Amr, isStrength, reaches, type Strength, strongerOf } 
 import type { Evidence } from './record.js'
 
 /*
- * What an identity provider, or a login of the host's own, says about a sign-in. Nothing of it counts unless the host names the issuer
+ * The statement that an identity provider, or a login of the host's own, makes about a sign-in. Nothing of it counts unless the host names the issuer
  * and the value (R109).
  */
 
@@ -30,16 +30,16 @@ const CLOCK_SLACK_MS = 60_000
 /** How much older than the request for it a step-up may seem, since providers cut `auth_time` to whole seconds. */
 const STEP_UP_SLACK_MS = 2_000
 
-/** What counts at an issuer. */
+/** The values that count at an issuer. */
 type IssuerSettings = Settings['login']['issuers'][string]
 
-/** What was made of evidence: what the session keeps of it, and why it does not count, if it does not. */
+/** The result of reading evidence: the part that the session keeps, and why it does not count, if it does not. */
 export interface EvidenceRead {
   readonly evidence?: Evidence
   readonly fault?: EvidenceFault
 }
 
-/** What evidence is read with. */
+/** The parts that evidence is read with. */
 interface EvidenceRules {
   readonly req: Request
   readonly issuers: Settings['login']['issuers']

@@ -27,6 +27,7 @@ export async function askNow(
   return { account, settled: changes === undefined || account.unconfirmed ? UNSETTLED : { at, changes } }
 }
 
+/** Returns `undefined` for an error of the limits store, and throws every other one. */
 export function unlessStoreFailed(error: unknown): undefined {
   if (!(error instanceof LimitsStoreError)) throw error
 }
@@ -49,6 +50,7 @@ export async function recordFor(
   return recognized ? { settled, ...recognized, ...required, stage: 'trusted' } : required
 }
 
+/** The record of a session that needs no factor. */
 export function exemptRecord(
   record: PendingRecord | ExemptRecord,
   { exemption, grace }: Extract<Decision, { verdict: 'pass' }>,

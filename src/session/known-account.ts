@@ -10,14 +10,14 @@ export function activeState(account: Account | Pick<Account, 'user'>, record: Mf
   return { stage, user: account.user, userId, record, account: known }
 }
 
-/** What is known of an account in a session with this record. */
+/** The facts known of an account in a session with this record. */
 export function knownAccount(account: Account, record: MfaRecord): KnownAccount {
   const { factors, withheld, existing, reset, weakApp } = account
   const required = record.stage === 'pending' ? record.minStrength : undefined
   const minStrength = strongestRequired(account.minStrength, required)
   const known = { factors, withheld, existing, ...onlyGiven({ minStrength, weakApp }) }
   const requirement = requirementOf(record, reset)
-  // What is left of an account that was reset is enough to set up the new factor.
+  // The access left of an account that was reset is enough to set up the new factor.
   if (!minStrength || requirement.open || existing.length === 0) return { requirement, ...known }
   // The user lost what is strong enough, so a weaker factor is accepted for a recovery.
   if (record.stage === 'pending' && record.recovery && !record.recovery.shown) {
@@ -36,6 +36,7 @@ export function knownAccount(account: Account, record: MfaRecord): KnownAccount 
   }
 }
 
+/** The stronger one of two requirements, either of which may be absent. */
 export function strongestRequired(one: Strength | undefined, other: Strength | undefined) {
   return one && other ? strongerOf(one, other) : (one ?? other)
 }
@@ -43,14 +44,14 @@ export function strongestRequired(one: Strength | undefined, other: Strength | u
 /** Stands for a reset where an account has no factor that is strong enough. */
 const STRONGER = 'stronger'
 
-/** What the record of a session names that showed enough to set up a factor. */
+/** The factor that the record of a session names that showed enough to set up a factor. */
 export function enrollmentFor({ open }: LoginRequirement): string {
   return open?.id ?? STRONGER
 }
 
 const NOTHING: LoginRequirement = { requires: 'nothing' }
 
-/** What a reset permits ends with it, so the record names the reset that its session showed enough for. */
+/** The permission of a reset ends with it, so the record names the reset that its session showed enough for. */
 function requirementOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): LoginRequirement {
   if (stage !== 'pending' || !open) return NOTHING
   if (mustEnroll === open.id) return { requires: 'enrollment', open }

@@ -3,7 +3,7 @@ import type { ExemptRecord, MfaRecord, TrustedRecord } from './record.js'
 import { inverted, readTime } from './text-parts.js'
 
 /*
- * What the text of a record says of a decision that let a session in:
+ * The meaning of the text of a record of a decision that let a session in:
  *
  *   2t …  <device> <factors> <settled at> <changes>
  *   2e …  p|r|n[,<grace until>[,<strength>]] <settled at> <changes>
@@ -16,6 +16,7 @@ const EXEMPTION_LETTERS: Readonly<Record<ExemptRecord['exemption'], string>> = {
 }
 const EXEMPTION_OF = inverted(EXEMPTION_LETTERS)
 
+/** The decision of a record that let a session in, as text. */
 export function letInText(record: TrustedRecord | ExemptRecord): string {
   const { at, changes } = record.settled
   const settled = `${at.toString(36)} ${changes.toString(36)}`

@@ -82,7 +82,7 @@ async function freeTokenPlace({ tokenPlaces }: SessionDeps, req: Request): Promi
   if (about && !about.of) await tokenPlaces.consume(about.userId, about.place).catch(() => false)
 }
 
-/** What the new session continues: a verification, which makes it a verified one, or a session under another id. */
+/** The state that the new session continues: a verification, which makes it a verified one, or a session under another id. */
 interface Continued {
   readonly verification?: PendingVerification | undefined
   readonly renewal?: PendingRenewal | undefined
@@ -136,7 +136,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
 
 Reflect.set(gatedLogIn, GATED, true)
 
-/** What the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
+/** The verification that the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
 function takePending(shared: RequestState): Continued {
   const { pendingVerification: verification, pendingRenewal: renewal } = shared
   shared.pendingVerification = undefined

@@ -39,7 +39,7 @@ export class RequestMfaStatus implements MfaStatus {
     this.graceUntil = grace && grace.until > Date.now() ? grace.until : null
   }
 
-  /** What this package keeps for the request that shows this status, unless it was moved to another request. */
+  /** The state that this package keeps for the request that shows this status, unless it was moved to another request. */
   static stateIn(req: Request): RequestState<unknown> | undefined {
     const { mfa } = req
     return mfa instanceof RequestMfaStatus && mfa.#at.req === req ? mfa.#at.shared : undefined
@@ -82,7 +82,7 @@ export class RequestMfaStatus implements MfaStatus {
 
 const NO_AMR: readonly string[] = Object.freeze([])
 
-/** What was proven here, and what the evidence of the login adds. */
+/** The proofs made here, and those that the evidence of the login adds. */
 export function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
   return evidence ? [...new Set<string>([...amr, ...evidence.amr])] : amr
 }

@@ -6,8 +6,10 @@ export interface PassportRequest
   extends Record<'logIn' | 'login', LogIn>,
     Record<'logOut' | 'logout', LogOut> {}
 
+/** The function `req.logOut` of Passport. */
 export type LogOut = (this: Request, ...rest: unknown[]) => void
 
+/** The function `req.logIn` of Passport. */
 export type LogIn = (
   this: Request,
   user: Express.User,
@@ -15,6 +17,7 @@ export type LogIn = (
   done: (error?: unknown) => void,
 ) => void
 
+/** The options of `req.logIn`. */
 export interface LogInOptions {
   readonly session?: boolean
   readonly keepSessionInfo?: boolean
@@ -58,12 +61,14 @@ export function userOf(req: Request): Express.User | undefined {
   return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
 }
 
+/** Removes the user of a pending login from the request. */
 export function withholdUser(req: Request): void {
   const name = userProperty(req)
   // On Node 20, adding a property to a request of Express costs 5 µs.
   if (Reflect.get(req, name) !== undefined) Reflect.set(req, name, undefined)
 }
 
+/** Sets the user of the request. */
 export function showUser(req: Request, user: Express.User): void {
   Reflect.set(req, userProperty(req), user)
 }

@@ -8,9 +8,10 @@ import type { ActiveState, Awaitable, SessionRequest, SessionState } from './sta
 import { otherRecordsOf, type ProductUser, rememberedTarget, rememberTarget, storeRecord } from './store.js'
 import { sessionIdOf } from './transport.js'
 
-// A clock may be set back a little. A pending login from further in the future is void.
+/** How far the clock may have been set back, in milliseconds. A pending login from further in the future is void. */
 export const CLOCK_SLACK_MS = 60_000
 
+/** The record of a login that begins. */
 export function newRecord({ product, userId }: ProductUser, sessionId: string): PendingRecord {
   const [transaction, startedAt] = [newTransaction(), Date.now()]
   return { stage: 'pending', product, userId, sessionId, transaction, startedAt }

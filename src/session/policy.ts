@@ -12,7 +12,7 @@ import { strongestRequired } from './known-account.js'
 import type { ExemptRecord, Grace } from './record.js'
 import type { Account, SessionDeps } from './state.js'
 
-/** What follows the first factor. */
+/** The step after the first factor. */
 export type Decision =
   /** The user must show a second factor: of that strength, or of any with `grace`. */
   | { readonly verdict: 'verify'; readonly minStrength?: Strength; readonly grace?: Grace }
@@ -66,6 +66,7 @@ function exemptionIn(answer: unknown): 'policy' | 'proven' | undefined {
   return Reflect.get(answer, 'mayEnroll') === true ? 'proven' : undefined
 }
 
+/** The factors of an account, with those withheld, as the host is told of them. */
 export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | 'withheld'>): LoginFactor[] {
   const listed = ({ id, method }: Factor) => ({ id, method })
   return [
@@ -74,7 +75,7 @@ export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | '
   ]
 }
 
-/** What the answer requires of a factor, and from when on. @throws {HostError} if it is no valid answer. */
+/** The factor that the answer requires, and from when on. @throws {HostError} if it is no valid answer. */
 function requirementIn(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
   const { require: minStrength, graceUntil }: { require?: unknown; graceUntil?: unknown } =
     typeof answer === 'object' && answer !== null ? answer : {}

@@ -4,7 +4,7 @@ import type { MfaRecord } from './record.js'
 import { isOwnedBy, isPendingRecord, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 
 /*
- * What a session keeps for each product (R142). `req.session.mfa` is the record of one product with its name, and has the records of
+ * The record that a session keeps for each product (R142). `req.session.mfa` is the record of one product with its name, and has the records of
  * all others by their names:
  *
  *   { "record": "2v …", "product": "/mfa", "others": { "/admin/mfa": "2p …", "staff /desk/mfa": { "record": "2v …", … } } }

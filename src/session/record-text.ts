@@ -68,6 +68,7 @@ export interface RecordOwner {
 /** The value of `req.session.mfa`. */
 export type StoredRecord = string | ({ readonly record: string } & Record<string, unknown>)
 
+/** Writes a record as it is stored. */
 export function writeRecord(record: MfaRecord): StoredRecord {
   const text = textOf(record)
   const activity = writeActivity(record)
@@ -92,6 +93,7 @@ export function isRecordOf(stored: unknown, sessionId: string): boolean {
   return isPendingRecord(stored) && textIn(stored).includes(` ${sessionId} `)
 }
 
+/** Whether a stored record is one of a pending login. */
 export function isPendingRecord(stored: unknown): boolean {
   return textIn(stored).startsWith('2p ')
 }

@@ -23,7 +23,7 @@ export interface VerifiedRecord extends RecordBase {
   readonly stage: 'verified'
   /** When a second factor was last shown, in milliseconds since 1970. */
   readonly verifiedAt: number
-  /** What was proven in this session. */
+  /** The factors proven in this session. */
   readonly amr: readonly Amr[]
   /** When each method was last shown in this session, in milliseconds since 1970. */
   readonly shown: Shown
@@ -115,7 +115,7 @@ const evidence = z.object({
 /** The method by which the user approved the change, if an approval was needed. */
 const approvedBy = z.enum(SHOWN_METHODS).optional()
 
-/** What is under way in a session besides its stage, as it is stored. */
+/** Transient parts of a session record, as it is stored. */
 export const activitySchema = z.object({
   /** The return address: a path on this site. */
   returnTo: z.string().optional(),
@@ -164,7 +164,7 @@ export const activitySchema = z.object({
   enrolled: z.object({ next: z.string() }).optional(),
   /** When each method was last set up here, which permits no change of factors. */
   setUp: z.partialRecord(z.enum(SHOWN_METHODS), time).optional(),
-  /** What the login brought along as evidence, and what it counts as (R109). */
+  /** The evidence that the login brought along, and the factor that it counts as (R109). */
   evidence: evidence.optional(),
   /** A member of staff acts for the user in this session (R117). */
   acting: z
@@ -173,7 +173,7 @@ export const activitySchema = z.object({
       actor: z.string(),
       /** The id of the session that they acted from, which `record` belongs to. */
       from: z.string(),
-      /** What they had proven, as that session stored it. */
+      /** The factors that they had proven, as that session stored it. */
       record: z.unknown(),
       /** The actor, as Passport serialized them. */
       user: z.unknown(),
@@ -186,7 +186,7 @@ export const activitySchema = z.object({
   minStrength: strength.optional(),
   /** Until when the user may sign in with less than the policy requires: with less than this strength, or without a factor. */
   grace: z.object({ until: time, minStrength: strength.optional() }).optional(),
-  /** What it takes to set up a factor was shown: for the reset with this id or, with `stronger`, the login. */
+  /** Says that the factor was shown that a setup requires: for the reset with this id or, with `stronger`, the login. */
   mustEnroll: z.string().optional(),
   /** A recovery was asked for: a weaker factor is accepted for it, or was, the one in `shown`. */
   recovery: z.object({ shown: z.enum(SHOWN_METHODS).optional(), at: time }).optional(),
@@ -208,7 +208,7 @@ export const activitySchema = z.object({
       /** Of everything that it is bound to. */
       digest: z.string(),
       details: z.looseObject({ type: z.string() }),
-      /** What the user is shown. */
+      /** The lines that the user is shown. */
       lines: detailLines,
       granted: z
         .object({
@@ -235,7 +235,7 @@ export const activitySchema = z.object({
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))
         .optional(),
-      /** What the form is about: one text, or one for each language. */
+      /** The subject of the form: one text, or one for each language. */
       title: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
     })
     .optional(),
@@ -251,7 +251,7 @@ export const activitySchema = z.object({
     .optional(),
 })
 
-/** What is under way in a session besides its stage. */
+/** Transient parts of a session record. */
 export type Activity = Readonly<z.output<typeof activitySchema>>
 
 /** A record without some of what is under way in it. */
@@ -272,7 +272,7 @@ export const DROPPED = [
   'returnTo',
 ] as const
 
-/** What a login brought along as evidence. */
+/** The evidence that a login brought along. */
 export type Evidence = NonNullable<Activity['evidence']>
 
 /** A running grace period. `until` is in milliseconds since 1970. */

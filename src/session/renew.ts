@@ -49,7 +49,7 @@ export async function renewSession(
   await logInContinuing(at, user, { renewal })
 }
 
-/** What a pending login goes on with after a factor that does not complete it. */
+/** The record that a pending login goes on with after a factor that does not complete it. */
 type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo' | 'lastEnd'>
 
 /** Continues as a pending login, to set up a factor (`mustEnroll`) or request a recovery. Calls `release` if that fails. */

@@ -9,7 +9,7 @@ import { otherRecordsOf, type ProductUser } from './store.js'
 import { sessionIdOf } from './transport.js'
 
 /*
- * What was shown at one product counts at another one with the same users, as far as that one requires it (R142, R144). What an issuer
+ * A factor that was shown at one product counts at another one with the same users, as far as that one requires it (R142, R144). What an issuer
  * said does not: each product names its own issuers.
  */
 

@@ -82,7 +82,7 @@ async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: strin
   throw sessionEnded()
 }
 
-/** What the login brought along as evidence. A user whose account was reset must show a new factor first, whatever anyone says. */
+/** The evidence that the login brought along. A user whose account was reset must show a new factor first, whatever anyone says. */
 async function evidenceOf(
   { req, deps }: SessionRequest,
   account: Account,
@@ -102,7 +102,7 @@ async function evidenceOf(
   return read
 }
 
-/** What the evidence counts as where the policy, or the account, requires a strength that it may not have (R115, R116). */
+/** The factor that the evidence counts as where the policy, or the account, requires a strength that it may not have (R115, R116). */
 function enoughEvidence(
   { deps: { emit } }: SessionRequest,
   account: Account,

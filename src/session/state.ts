@@ -5,7 +5,7 @@ import type { Entry } from '../stores/trust/devices.js'
 import type { LogIn, LogOut } from './passport-request.js'
 import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
 
-/** What is known at once, unless something has to be asked for it. */
+/** A value that is known at once, unless something has to be asked for it. */
 export type Awaitable<Value> = Value | Promise<Value>
 
 /** The session state of a request: a union on `stage`. */
@@ -19,14 +19,14 @@ export interface SignedOut {
 }
 
 /**
- * What a pending login must do first (R115, R135). `factor`: show what is left after a reset, or the strongest factor there is.
+ * The first step of a pending login (R115, R135). `factor`: show what is left after a reset, or the strongest factor there is.
  * `enrollment`: set up the new factor. `recovery`: show any factor (R94). `nothing`: show a factor, or set up the first one.
  */
 export type LoginRequirement =
   | { readonly requires: 'nothing' | 'recovery'; readonly open?: undefined }
   | { readonly requires: 'bypass_code' | 'factor' | 'enrollment'; readonly open: OpenReset | undefined }
 
-/** What was read of the account in this request, all at once. */
+/** The facts about the account that were read in this request, all at once. */
 export interface KnownAccount extends Omit<Account, 'user' | 'userId' | 'reset' | 'unconfirmed'> {
   /** The factors that reach `minStrength`, or the strongest ones of an account that has none of them. */
   readonly factors: readonly Factor[]
@@ -60,9 +60,9 @@ export interface Found {
 export interface PendingVerification
   extends Pick<Activity, 'backupCodes' | 'enrolled' | 'weakApp' | 'keyOffer'> {
   readonly userId: string
-  /** What it counts as, by its strength. */
+  /** The factor that it counts as, by its strength. */
   readonly shown: ShownMethod
-  /** What it proves, for `amr`. */
+  /** The methods that it proves, for `amr`. */
   readonly amr: readonly Amr[]
   /** The record of the session in which it was shown. */
   readonly record: MfaRecord
@@ -87,7 +87,7 @@ export interface PendingRenewal {
   release(): Promise<void>
 }
 
-/** What the session module works with, built once from the options. */
+/** The parts that the session module works with, built once from the options. */
 export interface SessionDeps
   extends Pick<
     Deps,
@@ -150,7 +150,7 @@ export interface BrowserExchange {
 /** The id of a trusted device, and the user's factors as a digest, which its trust is bound to. */
 type RecognizedDevice = Pick<TrustedRecord, 'device' | 'factors'>
 
-/** What a sign-in needs to know about the browser that it comes from. */
+/** The facts that a sign-in needs about the browser that it comes from. */
 export interface TrustedBrowsers {
   /** The trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
   recognize(exchange: BrowserExchange, account: Account): Promise<RecognizedDevice | undefined>
@@ -167,9 +167,9 @@ interface FoundState {
   readonly isAsked: boolean
 }
 
-/** What gate, routers, strategy and `req.logIn` share about one request. */
+/** The state that gate, routers, strategy and `req.logIn` share about one request. */
 export interface RequestState<Gate = unknown> {
-  /** What the gates that this request passed were built from, the last one last; absent if it passed none. */
+  /** The parts of the gates that this request passed, the last one last; absent if it passed none. */
   gates?: readonly Gate[]
   /** The session state for the product whose gate the request passed last. */
   session?: FoundState
@@ -186,7 +186,7 @@ export interface RequestState<Gate = unknown> {
   pendingVerification?: PendingVerification | undefined
   /** The session that it continues under another id: of a user who needs no factor, or who approved a request. */
   pendingRenewal?: PendingRenewal | undefined
-  /** What the session store has for this session, while no other step was waited for since it was read. */
+  /** The text that the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
   /** The session may only be read: the request opens or checks a connection. */
   readOnly?: true

@@ -23,7 +23,7 @@ import {
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
  */
 
-/** What was read of the session before it is asked whether it is current. */
+/** The part that was read of the session before it is asked whether it is current. */
 type ReadAhead = Pick<RequestState, 'readAhead'>
 
 /** The properties of a session that this package owns, or shares with the host by convention (`returnTo`). */
@@ -75,6 +75,7 @@ export function serializedUserOf(req: Request): unknown {
   return Reflect.get(passportDataOf(req, sessionOf(req)) ?? {}, 'user')
 }
 
+/** Removes the record from the session. */
 export function forgetRecord(req: Request): void {
   delete sessionOf(req).mfa
 }
@@ -94,6 +95,7 @@ export async function storesSession(req: Request): Promise<boolean> {
   return (await storedData(req)) !== undefined
 }
 
+/** The name of the session store of a request, for messages. */
 export function storeNameOf(req: Request): string {
   return sessionStoreOf(req).constructor.name
 }

@@ -1,5 +1,5 @@
 /*
- * What the text of a record consists of.
+ * The parts that the text of a record consists of.
  */
 
 /** A time in base 36. */

@@ -30,6 +30,7 @@ const aboutSchema = z.object({
   of: z.object({ sid: z.string().optional(), login: z.unknown().optional() }).optional(),
 })
 
+/** The part of a login that is stored beside its record. */
 export type AboutLogin = Readonly<z.output<typeof aboutSchema>>
 
 const storedSchema = aboutSchema.extend({ mfa: z.unknown().optional(), returnTo: z.unknown().optional() })
@@ -71,10 +72,11 @@ interface Beginning {
   readonly mfa?: (sessionId: string) => unknown
 }
 
+/** A login of a client without a cookie, in the place of a session. */
 export class TokenLogin {
   /** `undefined` after the login ended in this request. */
   session: LoginSession | undefined
-  /** What follows are tokens: nothing of this login is stored any more. */
+  /** The credentials that follow are tokens: nothing of this login is stored any more. */
   isComplete = false
   /** Whether the ends of the user's sessions were looked up for it. */
   isVouched = false
@@ -153,7 +155,7 @@ export class TokenLogin {
       if (error) return done(error)
       const now = this.session?.mfa
       this.isComplete = !goesOn(now)
-      // What this login ended itself spared it.
+      // An end that this login made itself spared it.
       const isEndOfOwn = before !== undefined && lastEndIn(now) !== lastEndIn(before)
       if (isEndOfOwn) this.about = { ...this.about, generation: this.about.generation + 1 }
       if (this.session) this.session.save(done)

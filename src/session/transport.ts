@@ -26,6 +26,7 @@ export function presentedSession(req: Request): Session | null | undefined {
   return login ? (login.session as unknown as Session | undefined) : req.session
 }
 
+/** The session store of a request. */
 export function sessionStoreOf(req: Request): Request['sessionStore'] {
   const login = logins.get(req)
   return login ? (login.store as unknown as Request['sessionStore']) : req.sessionStore

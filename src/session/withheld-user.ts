@@ -73,6 +73,7 @@ export function isSerializedUser(user: unknown): boolean {
   return Boolean(user) || user === 0
 }
 
+/** Passport's part of a session. */
 export function passportDataOf(req: Request, session: object): object | undefined {
   const data: unknown = Reflect.get(session, passportKeyOf(req))
   return typeof data === 'object' && data !== null ? data : undefined

@@ -9,6 +9,7 @@ import type { CreatedTranscriptionJob, TranscriptionJob, TranscriptionJobVerbs }
 import { TranscriptionError } from './transcription-error.js'
 import { isAddress } from './wire.js'
 
+/** Creates the functions for jobs of a client. */
 export function jobClient(timeoutMs: number, transport: Transport): TranscriptionJobVerbs {
   return {
     async createTranscriptionJob(request) {

@@ -6,7 +6,7 @@ import { transcribeAnswer } from './wire.js'
 /** The path of `POST` requests for jobs, and above the jobs themselves. */
 export const JOBS_PATH = '/v1/transcribe/jobs'
 
-/** What the id of a job looks like. */
+/** The form of the id of a job. */
 export const JOB_ID = /^tj_[\w-]{22}$/
 
 const moment = (description: string, example: string) =>

@@ -20,6 +20,7 @@ import {
 import type { LiveOptions, LiveTranscriptionVerbs } from './transcription.js'
 import { TranscriptionError } from './transcription-error.js'
 
+/** Creates the functions for streams of a client. */
 export function liveClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   transport: Transport,

@@ -26,7 +26,7 @@ export interface ClientLiveOptions extends LiveOptions {
   readonly format?: 'pcm' | 'any' | undefined
 }
 
-/** What a transcript in this format contains. */
+/** The contents of a transcript in this format. */
 export type TranscriptIn<Format extends TranscriptFormat> = Pick<
   Transcribed,
   | 'outcome'

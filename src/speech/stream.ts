@@ -6,11 +6,13 @@ import type { TranscriptPiece } from './transcription.js'
  * frames, and both sides send JSON as text frames.
  */
 
+/** The path of streams. */
 export const STREAM_PATH = '/v1/transcribe/stream'
 
 /** The path of `POST` requests for tickets. */
 export const TICKETS_PATH = '/v1/transcribe/tickets'
 
+/** The WebSocket subprotocol of streams. */
 export const STREAM_PROTOCOL = 'transcribe.v1'
 
 /** The sample rate of the audio in hertz; it has 16 bits per sample, little-endian, and one channel. */
@@ -27,7 +29,7 @@ export const streamLanguage = z
   .string({ error: 'must be text' })
   .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, { error: 'must be a language tag such as en or pt-BR' })
 
-/** What a client sends as text: `end` after the last audio, `keepalive` while there is none. */
+/** The messages that a client sends as text: `end` after the last audio, `keepalive` while there is none. */
 export const streamRequest = z.discriminatedUnion('type', [
   z.object({ type: z.literal('end') }),
   z.object({ type: z.literal('keepalive') }),
@@ -51,7 +53,7 @@ export type StreamErrorCode = (typeof STREAM_ERRORS)[number]
 
 const milliseconds = z.number().int().nonnegative()
 
-/** What the service sends. */
+/** The messages of the service. */
 export const streamMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), sample_rate: z.literal(STREAM_SAMPLE_RATE) }),
   z.object({ type: z.literal('partial'), text: z.string() }),
@@ -59,10 +61,10 @@ export const streamMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), code: z.enum(STREAM_ERRORS), detail: z.string() }),
 ])
 
-/** What the service sends. */
+/** The messages of the service. */
 export type StreamMessage = z.output<typeof streamMessage>
 
-/** What a ticket for a stream looks like: 16 to 128 characters of base64url. */
+/** The form of a ticket for a stream: 16 to 128 characters of base64url. */
 export const STREAM_TICKET = /^[\w-]{16,128}$/
 
 /** The response to `POST /v1/transcribe/tickets` with status 200. */
@@ -84,7 +86,7 @@ export const streamTicketAnswer = z.object({
     }),
 })
 
-/** What receives the audio of a stream. */
+/** The object that receives the audio of a stream. */
 export interface AudioSink {
   /** Resolves when it can take more, and also when it has failed. */
   write(pcm: Buffer): Promise<void>
@@ -93,7 +95,7 @@ export interface AudioSink {
   close(): void
 }
 
-/** What the sink reports. */
+/** The reports of the sink. */
 export interface PieceListener {
   /** Receives each piece of the transcript. */
   onPiece(piece: TranscriptPiece): void

@@ -44,7 +44,7 @@ export interface TranscriptionProgress {
   readonly seconds?: number
   /** Length of the recording, as soon as it is known. */
   readonly durationSeconds?: number
-  /** What was recognized since the call before, if the engine says so. */
+  /** The text recognized since the call before, if the engine says so. */
   readonly text?: string
 }
 
@@ -160,7 +160,7 @@ export interface TranscriptionJobVerbs {
 
 /** Part of the transcript of a stream. */
 export type TranscriptPiece =
-  /** What the engine has heard since the last `final` piece. The next piece replaces it. */
+  /** The text that the engine has heard since the last `final` piece. The next piece replaces it. */
   | { readonly type: 'partial'; readonly text: string }
   /** Text that no longer changes. */
   | {

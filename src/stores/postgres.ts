@@ -8,6 +8,7 @@ const createTable = (name: string) =>
 // The package `pg` returns a bigint as text.
 const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z.coerce.number() }))
 
+/** Creates a store of items in a table of PostgreSQL. */
 export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
   const table = withTable(pool, tableName, createTable(tableName))
   const run = (text: string, ...values: unknown[]) => table.query({ text, values })

@@ -95,6 +95,7 @@ async function send(
   return client[by === 'sha' ? 'evalSha' : 'eval'](name, { keys, arguments: values })
 }
 
+/** Whether a client of Redis has a connection. */
 export function isConnected(client: RedisClient): boolean {
   return 'isReady' in client ? client.isReady : client.status === 'ready'
 }
@@ -134,6 +135,7 @@ return 1`
 
 const REMOVE = `return redis.call('HDEL', KEYS[1], ARGV[1])`
 
+/** Creates a store of items in Redis. */
 export function redisStore(client: RedisClient, prefix: string): ItemStore {
   const run = (script: string, owner: string, ...values: string[]) =>
     runScript(client, script, [`${prefix}:trust:${owner}`], values)

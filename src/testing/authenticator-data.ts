@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash, type KeyObject, type KeyPairKeyObjectResult, sign } from 'node:crypto'
 import type { KeyFlags } from './key-ceremony.js'
 
-/** What an authenticator signs, beside the hash of the client data. */
+/** The data that an authenticator signs, beside the hash of the client data. */
 interface AuthenticatorData {
   readonly rpId: string
   readonly flags: KeyFlags
@@ -10,6 +10,7 @@ interface AuthenticatorData {
   readonly credential?: Buffer | undefined
 }
 
+/** Encodes authenticator data (WebAuthn §6.1). */
 export function authenticatorData({ rpId, flags, counter, credential }: AuthenticatorData): Buffer {
   const bits = [
     flags.userPresent,
@@ -26,6 +27,7 @@ export function authenticatorData({ rpId, flags, counter, credential }: Authenti
   return Buffer.concat([hash('sha256', rpId, 'buffer'), rest, ...(credential ? [credential] : [])])
 }
 
+/** Encodes attested credential data (WebAuthn §6.5.2). */
 export function attestedCredential(aaguid: string, id: Buffer, key: CredentialKey): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(id.length)
@@ -105,6 +107,7 @@ export interface CredentialKey {
   sign(data: Uint8Array): Buffer
 }
 
+/** Creates the key pair of a credential. */
 export function createCredentialKey(algorithm: KeyAlgorithm): CredentialKey {
   const { publicKey, privateKey } = generate(algorithm)
   return {

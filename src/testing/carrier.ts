@@ -93,7 +93,7 @@ export interface TestMessage {
   readonly code: string
   /** All codes in the message. */
   readonly codes: readonly string[]
-  /** What the message says that the code approves. */
+  /** The lines that the code approves, as the message has them. */
   readonly approves?: readonly DetailLine[]
   /** Milliseconds since 1970. */
   readonly at: number

@@ -8,7 +8,7 @@ export interface KeyPage {
   readonly topOrigin?: string | undefined
   /** The origins in `/.well-known/webauthn` of the relying party, which may use its id too. */
   readonly relatedOrigins?: readonly string[] | undefined
-  /** What a broken or hostile browser or authenticator does differently. The signature covers it. */
+  /** The deviations of a broken or hostile browser or authenticator. The signature covers it. */
   readonly changes?: KeyChanges | undefined
 }
 
@@ -24,7 +24,7 @@ export interface KeyFlags {
   readonly backedUp: boolean
 }
 
-/** What a broken or hostile browser or authenticator does differently. */
+/** The deviations of a broken or hostile browser or authenticator. */
 export interface KeyChanges {
   /** Fields of the client data: `type`, `challenge`, `origin`, `crossOrigin`, `topOrigin` or others. */
   readonly clientData?: Readonly<Record<string, unknown>> | undefined

@@ -16,7 +16,7 @@ interface SignedResponse {
   readonly authenticatorData: string
 }
 
-/** What a response says, before anything is verified. */
+/** The statements of a response, before anything is verified. */
 export interface ReadResponse extends KeyFlags {
   /** The client data, as the browser wrote them. */
   readonly clientData: {
@@ -52,7 +52,7 @@ export function readResponse({
   }
 }
 
-/** What is wrong with a response, apart from its challenge and its signature. */
+/** The fault of a response, apart from its challenge and its signature. */
 export function faultIn(
   read: ReadResponse,
   type: 'webauthn.create' | 'webauthn.get',

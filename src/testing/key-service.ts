@@ -9,7 +9,7 @@ import { faultIn, isSignedBy, type ReadResponse, readResponse, VERIFIED_ALGORITH
 
 const CHALLENGE_MS = 5 * 60_000
 
-/** What a challenge is bound to. */
+/** The transaction that a challenge is bound to. */
 interface Ceremony {
   readonly user: string
   readonly method: KeyMethod

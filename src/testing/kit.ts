@@ -109,7 +109,7 @@ export interface TestClock {
  * so they agree on the time, with any test runner. Timers run in real time.
  */
 
-/** What each of our dates replaced, and by how much it is moved. A test runner may put a date of its own between two of them. */
+/** The date that each of ours replaced, and by how much it is moved. A test runner may put a date of its own between two of them. */
 const clocks = new Map<DateConstructor, { readonly original: DateConstructor; offsetMs: number }>()
 
 /** The one clock of this process. */

@@ -20,7 +20,7 @@ import {
 } from './key-ceremony.js'
 import type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './key-response.js'
 
-/** What a software authenticator is like. By default it is a security key with a PIN, on USB. */
+/** The properties of a software authenticator. By default it is a security key with a PIN, on USB. */
 export interface SoftwareAuthenticatorOptions {
   /** The algorithm of its credentials. Defaults to `ES256`. */
   readonly algorithm?: KeyAlgorithm | undefined

@@ -13,7 +13,7 @@ export interface RouteRow {
   readonly access?: 'public' | 'signed-in'
   readonly summary: string
   readonly description?: string
-  /** What the path or the query names. */
+  /** The parameters in the path or the query. */
   readonly parameter?: z.ZodObject
   /** The fields of a POST. Defaults to none. */
   readonly body?: z.ZodType

@@ -704,7 +704,7 @@ describe('the pages of an approval (R123)', () => {
       .expect('Location', '/mfa/resume')
     const offer = await agent.get('/mfa/resume').expect(200)
     expect(offer.text).toContain(`name="amount" value="${BILL.amount}"`)
-    // What the browser sends again counts only if it is what was shown.
+    // A repeated request counts only if it is the one that was shown.
     await agent
       .post('/pay')
       .type('form')

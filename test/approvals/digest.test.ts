@@ -20,7 +20,7 @@ const sendText = (agent: Awaited<ReturnType<typeof signedIn>>['agent'], json: st
 describe('the digest of an approval (R121, R122)', () => {
   it('changes with every bit of every field', async () => {
     const { agent } = await signedIn()
-    // What is open is asked for again under the same id, exactly if the digest is the same.
+    // An open approval is asked for again under the same id, exactly if the digest is the same.
     const idOf = async (body: object) => (await agent.post('/pay').send(body).expect(401)).body.approval.id
     expect(await idOf(BILL)).toBe(await idOf(BILL))
     const flipped = (['amount', 'to'] as const).flatMap((name) =>
@@ -78,7 +78,7 @@ describe('the digest of an approval (R121, R122)', () => {
       digestOf(`{"fields":{"amount":1e+21},"method":"PUT",${route},"user":"u-bob"}`),
     )
 
-    // What another user approves is another thing, and their approval is theirs alone.
+    // An approval of another user is another one, and theirs alone.
     const alice = await signInFully(host, 'alice', 'sms')
     const own = await approve(host, alice, () => alice.post('/pay').send(BILL))
     expect(own.given.approval.digest).toBe(digestOf(`{${bound},"user":"u-ali"}`))

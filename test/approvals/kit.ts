@@ -4,10 +4,10 @@ import type { MfaRule } from '../../src/index.js'
 import { requireMfa } from '../../src/index.js'
 import { type Host, type HostSetup, host, type jsonAgent, signInFully } from '../kit/host.js'
 
-/** What most tests approve. */
+/** The action that most tests approve. */
 export const BILL = { amount: '250.00', to: 'DE89370400440532013000' }
 
-/** What an approved request did. */
+/** The effect of an approved request. */
 export interface Done {
   readonly body: unknown
   readonly approval: unknown

@@ -11,7 +11,7 @@ import { describeWithSession, itWithSession } from '../kit/transports.js'
 import { recoveringHost } from '../recovery/kit.js'
 import { COUNTED, claims, evidencedHost, ISSUER, nowSeconds } from './kit.js'
 
-/** What the option `login.evidence` gets. */
+/** The arguments of the option `login.evidence`. */
 type Login = { readonly user: object; readonly req: Request }
 
 afterEach(() => {

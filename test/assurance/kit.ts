@@ -15,7 +15,7 @@ export const claims = (more: object = {}) => ({
   ...more,
 })
 
-/** What counts at the provider. */
+/** The values that count at the provider. */
 export const COUNTED: IssuerOptions = {
   amr: { mfa: 'strong', hwk: 'phishing-resistant' },
   acr: { phr: 'phishing-resistant', gold: 'strong' },
@@ -49,7 +49,7 @@ export function evidencedHost({
   })
   return {
     ...made,
-    /** What happened, without the warnings, which are in the log as well. */
+    /** The events, without the warnings, which are in the log as well. */
     get events() {
       return events.filter(({ type }) => type !== 'warning')
     },
@@ -60,7 +60,7 @@ export function evidencedHost({
       const { body } = await login(agent, name).expect(200)
       return { agent, mfa: body.mfa }
     },
-    /** What the next login brings along. */
+    /** The evidence that the next login brings along. */
     bring(evidence: unknown) {
       given = evidence
     },

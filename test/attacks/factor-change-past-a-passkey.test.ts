@@ -74,7 +74,7 @@ describe('an attacker with the password and the phone of a user who has a passke
       await showCode(made, attacker, 'sms')
     }
     expect(made.phones).toEqual([])
-    // What the route had before: a fresh factor of any strength.
+    // The earlier guard of the route: a fresh factor of any strength.
     await attacker.post('/weaker').send({ phone: '+447700900199' }).expect(200)
   })
 

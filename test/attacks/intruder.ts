@@ -3,7 +3,7 @@ import { type Host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 /*
- * What an attacker can do in these tests: sign in with the password of a user, and read one of the user's contacts.
+ * The abilities of an attacker in these tests: sign in with the password of a user, and read one of the user's contacts.
  */
 
 /** Signs in as the user, with a code from the contact that the attacker reads. */

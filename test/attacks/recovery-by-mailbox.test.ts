@@ -62,7 +62,7 @@ describe('an attacker with the password and the mailbox of a user who has an aut
     await attacker.post('/mfa/enroll-app').send({}).expect(401)
     const codes = await attacker.post('/mfa/backup').send({}).expect(401)
     expect(codes.body.factors).toMatchObject([{ id: 'app' }])
-    // What the app was asked to approve before is over.
+    // The earlier request for approval is over.
     expect(codes.body).not.toHaveProperty('approval')
     await challenge(attacker, 'sms').expect(200)
     const { body } = await verify(attacker, made.standIn.newestCode(), { trust: true }).expect(200)

@@ -13,7 +13,7 @@ import { login } from '../kit/sign-in.js'
 
 type Agent = Awaited<ReturnType<typeof signedIn>>
 
-/** What a script would send to get a factor of the attacker's, or backup codes. */
+/** The requests that a script would send to get a factor of the attacker's, or backup codes. */
 const additions = {
   'Add an authenticator app': (agent: Agent) => agent.post('/mfa/enroll-app').send({}),
   'Add a passkey': (agent: Agent) => agent.post('/mfa/keys/options').send({ method: 'passkey' }),

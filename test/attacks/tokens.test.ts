@@ -4,7 +4,7 @@ import { everyCase } from '../kit/every-case.js'
 import { begin, payloadOf, signInWithTokens, signToken, tokenClient, tokenHost } from '../tokens/kit.js'
 
 /*
- * What went wrong elsewhere where users sign in with tokens. The attacker knows the password, or holds an old token.
+ * The faults found elsewhere where users sign in with tokens. The attacker knows the password, or holds an old token.
  */
 
 describe('an attacker with the password of a client without cookies', () => {

@@ -82,7 +82,7 @@ async function newestCode() {
   return /\b\d{6}\b/.exec(message?.text ?? '')?.[0]
 }
 
-/** What the attacker gets who signs in with the password alone, in a new browser. */
+/** The access of an attacker who signs in with the password alone, in a new browser. */
 async function expectOutside({ app }: Host) {
   const attacker = jsonAgent(app)
   const signedIn = await login(attacker, 'victim').expect(200)

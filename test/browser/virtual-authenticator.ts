@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core'
 
-/** What a virtual authenticator is. Defaults to a passkey provider of this device, which verifies the user and syncs. */
+/** The kind of a virtual authenticator. Defaults to a passkey provider of this device, which verifies the user and syncs. */
 export interface AuthenticatorKind {
   readonly transport?: 'usb' | 'internal'
   readonly hasResidentKey?: boolean

@@ -5,7 +5,7 @@ import { everythingAbout } from '../kit/everything-about.js'
  * they are made; `watch.ts` and the tour bring what is searched.
  */
 
-/** What is noted. */
+/** The secrets that are noted. */
 export const KINDS = [
   'API key',
   'delivered code',
@@ -20,7 +20,7 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What is searched. */
+/** The places that are searched. */
 export const SINKS = [
   'log',
   'error',
@@ -40,7 +40,7 @@ export type Sink = (typeof SINKS)[number]
 const CONTACTS: readonly Kind[] = ['email address', 'phone number']
 
 /**
- * What may be in a place, and why it is there: the database of the service keeps contacts in the clear, since it writes to them; an
+ * The secrets that may be in a place, with the reason: the database of the service keeps contacts in the clear, since it writes to them; an
  * answer goes to the user whose contact it shows, who is also shown a new secret and new backup codes, and gets tokens as cookies.
  */
 const PERMITTED: Readonly<Partial<Record<Sink, readonly Kind[]>>> = {
@@ -52,7 +52,7 @@ const PERMITTED: Readonly<Partial<Record<Sink, readonly Kind[]>>> = {
 export interface Hit {
   readonly sink: Sink
   readonly kind: Kind
-  /** What is around it, with the secret replaced. */
+  /** The text around it, with the secret replaced. */
   readonly around: string
 }
 
@@ -104,7 +104,7 @@ export class Canaries {
     }
   }
 
-  /** What was seen since the last call. */
+  /** The findings since the last call. */
   takeHits(): Hit[] {
     return this.seen.splice(0)
   }

@@ -2,7 +2,7 @@ const OPERATORS =
   'Operators are told of each other by email address, which is their name in the console and in the audit log.'
 const NEW_NUMBER = 'Vault keeps a new phone number in its own session until its code came back.'
 
-/** What may show secrets in `npm run canaries`, and why: files of tests, and tests, as `<file>: <title without ids>`. */
+/** The tests and files that may show secrets in `npm run canaries`, with the reason: files of tests, and tests, as `<file>: <title without ids>`. */
 export const EXCEPTIONS: Readonly<Record<string, string>> = {
   'example-app/test/factor-change-past-a-passkey.test.ts: changes neither the phone number nor the password of one who has a passkey':
     NEW_NUMBER,

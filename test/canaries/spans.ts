@@ -18,7 +18,7 @@ export function stopTracing(): void {
   exporter.reset()
 }
 
-/** What the spans tell that have ended since the last call. */
+/** The attributes of the spans that have ended since the last call. */
 export function spans(): readonly unknown[] {
   const ended = exporter.getFinishedSpans()
   exporter.reset()

@@ -37,13 +37,13 @@ const userOf = (id: string, { email, phone }: typeof VICTIM): TestUser => ({
   ],
 })
 
-/** What a tour needs beside the service. */
+/** The parts that a tour needs beside the service. */
 export interface TourOptions {
   /** The database of the service, which is searched afterwards. Defaults to one in memory, which is not. */
   readonly database?: Database
   /** The spans that ended, if there is an SDK for traces. */
   readonly spans?: () => readonly unknown[]
-  /** What PostgreSQL has logged. */
+  /** The log of PostgreSQL. */
   readonly databaseLog?: () => Promise<string>
 }
 
@@ -183,7 +183,7 @@ export async function takeTour({ database, spans, databaseLog }: TourOptions = {
   for (let guess = 0; guess < 12; guess++)
     await service.mfa.verify({ method: 'email', contact, kind: 'code', code: '000000' })
 
-  // What an operator, a program or a debugger can look at.
+  // The places that an operator, a program or a debugger can look at.
   for (const shown of [
     mfa,
     client,

@@ -13,7 +13,7 @@ export const API_KEY = 'k-1'
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const STEP_MS = 30_000
 
-/** What a service can do wrong. */
+/** The mistakes that a service can make. */
 export type Defect =
   | 'accepts a wrong code'
   | 'accepts a code twice'

@@ -3,7 +3,7 @@ import { runCommand } from '../../src/cli/main.js'
 import { print } from '../../src/cli/print.js'
 import { everyCase } from '../kit/every-case.js'
 
-/** What `print` hands on, on a terminal or elsewhere. */
+/** The text that `print` hands on, on a terminal or elsewhere. */
 function printed(text: string, isTerminal: boolean, env: Record<string, string> = {}): string {
   const out: string[] = []
   print(text, {

@@ -19,7 +19,7 @@ const verbs: Record<string, (client: HttpService) => Promise<unknown>> = {
   sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
 }
 
-/** What a failed call may have done all the same; anything but a `ServiceError` is a bug and is thrown on. */
+/** The possible effect of a failed call; anything but a `ServiceError` is a bug and is thrown on. */
 async function effectOf(call: Promise<unknown>): Promise<string> {
   try {
     return `answered ${JSON.stringify(await call)}`

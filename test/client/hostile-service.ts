@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../kit/loopback.js'
 
-/** What reached the service. */
+/** The requests that reached the service. */
 export interface Call {
   readonly method: string
   readonly path: string

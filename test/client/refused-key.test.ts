@@ -92,7 +92,7 @@ describe('an API key that was withdrawn, at a service that answers it like a wro
 })
 
 describe('a guesser who knows passwords', () => {
-  /** What the attack changes of a service whose key is valid all the time. */
+  /** The answers that the attack changes of a service whose key is valid all the time. */
   const services = {
     'the service as it is': () => {},
     'a service that refuses the sends of one user with 401': (made: Awaited<ReturnType<typeof published>>) =>

@@ -6,7 +6,7 @@ import { answer } from './hostile-service.js'
 const FAULT = 'ERR_MFA_SERVICE_ANSWER'
 const PAGE = '<!doctype html><title>Welcome</title><p>Sign in to the network'
 
-/** What a service answers to verify, and what the published and our own dialect make of it. */
+/** The answers of a service to verify, and their meaning in the published dialect and our own. */
 const answers: readonly [
   title: string,
   behaviour: ReturnType<typeof answer>,

@@ -17,7 +17,7 @@ const caller = { account: 'u-1', clientAddress: '203.0.113.7', locale: 'pt-BR' }
 const contactFor = (method: DeliveredMethod): Contact =>
   method === 'email' ? email : method === 'dual' ? dual : phone
 
-/** What one call looks like on the wire: method, path, content type, body. */
+/** The form of one call on the wire: method, path, content type, body. */
 async function onTheWire(
   ask: (client: HttpService) => Promise<unknown>,
   dialect?: ServiceAddress['dialect'],

@@ -22,7 +22,7 @@ export interface Contract {
   readonly hasExtras: boolean
 }
 
-/** What a service can, and how it is opened. */
+/** The abilities of a service, and the way to open it. */
 interface Candidate {
   readonly hasExtras: boolean
   /** Whether it offers security keys and passkeys, for the relying party of `keys.ts`. */

@@ -29,7 +29,7 @@ const SEEN: Readonly<Record<Exclude<keyof typeof LEAKS, typeof STATEMENT>, reado
 }
 const STATEMENT = 'a statement has a contact in its text'
 
-/** What a tour sees, whether it comes to its end or not. */
+/** The findings of a tour, whether it comes to its end or not. */
 async function hitsOf(tour: () => Promise<void>): Promise<Hit[]> {
   stopClock()
   canaries.takeHits()

@@ -453,7 +453,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
 }
 
-/** What a warning adds about the app. */
+/** The facts that a warning adds about the app. */
 const DETAILS: Partial<Record<WarningCode, string>> = {
   MFA_WARN_KEY_SCOPES: 'Missing: enroll.',
   MFA_WARN_GATE_AT_PATH: 'It is mounted at /bank.',

@@ -6,7 +6,7 @@ import { challenge, login, verify } from '../kit/sign-in.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0'
 
-/** What the service was told of the sign-in, with each code. */
+/** The facts about the sign-in that the service was told, with each code. */
 const toldBy = ({ standIn }: Pick<ReturnType<typeof host>, 'standIn'>) =>
   standIn.calls
     .filter(({ verb }) => verb === 'send')

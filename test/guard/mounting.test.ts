@@ -43,7 +43,7 @@ function prepared(instance: passport.Authenticator): passport.Authenticator {
   return instance
 }
 
-// What all instances of Passport share. A copy of the package replaces it when its first part is built, as other test files have done.
+// The function that all instances of Passport share. A copy of the package replaces it when its first part is built, as other test files have done.
 const sessionManager: object = Object(Reflect.getPrototypeOf(Reflect.get(passport, '_sm')))
 const passportsLogIn = ownLogIn()
 
@@ -370,7 +370,7 @@ describe('an app that mounts its router in the wrong place (R01)', () => {
           mount(app, mfa)
           addRoutes(app)
           app.use(showError)
-          // What came before changes nothing.
+          // The earlier requests change nothing.
           for (const path of earlier) await jsonAgent(app).get(path)
           const said = await expectClosed(app, how.startsWith('behind') ? '/bank' : '')
           expect(said).toContain(sentence)

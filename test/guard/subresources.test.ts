@@ -30,7 +30,7 @@ function hostWithOwnKey(session: Partial<SessionOptions> = {}) {
   return { ...made, store }
 }
 
-/** What browsers send with an image, older ones without `Sec-Fetch-Dest`. */
+/** The headers that browsers send with an image, older ones without `Sec-Fetch-Dest`. */
 const IMAGES = [
   { Accept: 'image/png' },
   { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' },

@@ -7,7 +7,7 @@ import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../ki
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen, postJson } from '../kit/sockets.js'
 
-/** What works with every supported version and session store. `makeStore` gives each test a session store. */
+/** The behaviour that works with every supported version and session store. `makeStore` gives each test a session store. */
 export function describeHost(versions: string, makeStore: () => Store | undefined): void {
   const make = (setup: Parameters<typeof host>[0] = {}) => {
     const store = makeStore()

@@ -24,7 +24,7 @@ const OTHER_LOOKS = [
   { colorScheme: 'light', contrast: 'more' },
 ] as const
 
-/** What Vault's own pages and countersign's in its style sheet look like in every look. */
+/** The appearance of Vault's own pages, and of countersign's in its style sheet, in every look. */
 describeInEveryBrowser('a page of the example app', (app) => {
   let page: Page
   let refused: readonly string[]

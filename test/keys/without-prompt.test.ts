@@ -36,14 +36,14 @@ async function withPassword(made: KeyHost, name = 'bob'): Promise<Agent> {
   return browser
 }
 
-/** What the script of the page asks for first. */
+/** The first request of the script of the page. */
 const ask = (browser: Agent, fields: object = { mediation: 'conditional' }) =>
   browser
     .post('/mfa/keys/options')
     .set('Accept', 'application/json')
     .send({ method: 'passkey', ...fields })
 
-/** What the script sends once the password manager has created a passkey. */
+/** The request that the script sends once the password manager has created a passkey. */
 const add = (browser: Agent, response: object) =>
   browser.post('/mfa/keys').set('Accept', 'application/json').send({ method: 'passkey', response })
 
@@ -75,7 +75,7 @@ describe('a passkey without a prompt', () => {
     const after = await sessionOf(browser)
     expect(after).toEqual(before)
     expect(after.amr).toEqual(['pwd', 'sms', 'mfa'])
-    // What needs the strongest factor needs the passkey from now on.
+    // A change that needs the strongest factor needs the passkey from now on.
     expect((await ask(browser, {}).expect(401)).body).toMatchObject({
       code: 'step_up_required',
       factors: [{ id: 'passkey' }],

@@ -1,6 +1,6 @@
 import type { CounterStore } from '../../src/stores/store.js'
 
-/** What `ownStore` keeps by key: a text, and when it ends, in milliseconds since 1970. */
+/** The value that `ownStore` keeps by key: a text, and when it ends, in milliseconds since 1970. */
 export type KeptCounters = Map<string, { readonly text: string; readonly endsAt: number }>
 
 /** A minimal store of a host for counters, in memory. */

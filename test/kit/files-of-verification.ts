@@ -62,7 +62,7 @@ export async function filesOfVerification(): Promise<FilesOfVerification> {
       for (const file of recording.take()) ran.plugin.add(file)
       measured.push({ plugin: below('src/', ran.plugin), service: below('service/src/', ran.service) })
     }
-    // What a timer runs meanwhile is no part of a verification.
+    // Work of a timer meanwhile is no part of a verification.
     const inEach = (part: keyof FilesOfVerification) =>
       (measured[0]?.[part] ?? []).filter((file) => measured.every((one) => one[part].includes(file)))
     return { plugin: inEach('plugin'), service: inEach('service') }

@@ -84,7 +84,7 @@ export interface HostSetup {
   session?: Partial<session.SessionOptions>
 }
 
-/** What a host must give whose service cannot tell who has an app: the record of one where only `factors` lists factors. */
+/** The option that a host must give whose service cannot tell who has an app: the record of one where only `factors` lists factors. */
 export const EMPTY_RECORD = {
   onFactorsChanged: () => {},
   recordedFactors: () => ({ app: false, keys: false, backupCodes: false }),

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { MfaStatus } from '../../src/index.js'
 
-/** What tests read of an answer. */
+/** The members that tests read of an answer. */
 interface JsonAnswer {
   readonly isOk: boolean
   readonly body: {

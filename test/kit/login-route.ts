@@ -2,7 +2,7 @@ import express from 'express'
 import type passport from 'passport'
 import { type HostSetup, host, type jsonAgent } from './host.js'
 
-/** What `passport.authenticate` takes; its types lack `keepSessionInfo`. */
+/** The options of `passport.authenticate`; its types lack `keepSessionInfo`. */
 export type AuthenticateOptions = passport.AuthenticateOptions & { keepSessionInfo?: boolean }
 
 /** A login route with both factors: the options of the second one, and of the first. */

@@ -5,7 +5,7 @@ export const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.qu
   .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline' && getComputedStyle(one).overflowX !== 'auto')
   .map((one) => one.outerHTML.slice(0, 80))`
 
-/** What leads a user on: a link or a form, apart from the switch of languages and what stays on the page. */
+/** The ways on for a user: a link or a form, apart from the switch of languages and what stays on the page. */
 const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download], [href^="#"]), form:not(.mfa-languages form, [data-mfa-key])')]
   .filter((one) => one.checkVisibility())`
 
@@ -23,10 +23,10 @@ const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices, sele
   .filter((one) => (one.matches('.mfa-choices') ? one.children : one.querySelectorAll('option, [type=radio], a')).length < 2)
   .map((one) => one.outerHTML.slice(0, 80))`
 
-/** What `pageFaults` says of a page from which nothing leads on. */
+/** The fault that `pageFaults` finds of a page from which nothing leads on. */
 export const DEAD_END = 'a dead end'
 
-/** What is wrong with the page that is open: what does not fit, links to parts that it lacks, choices of one, and a dead end. With a menu, only content leads on. */
+/** The faults of the page that is open: overflowing content, links to parts that it lacks, choices of one, and a dead end. With a menu, only content leads on. */
 export function pageFaults(page: Page, { hasMenu = false } = {}): Promise<readonly string[]> {
   return page.evaluate<string[]>(`[
     ...${WIDER_THAN_THEIR_PLACE}.map((one) => 'wide: ' + one),

@@ -6,7 +6,7 @@ const PREFIX = 'refused by the policy: '
 const REPORT = `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile }) =>
   console.error('${PREFIX}' + effectiveDirective + ' ' + blockedURI + ' ' + sourceFile))`
 
-/** What the pages of a browser do that their Content-Security-Policy refuses. The list grows while they are used. */
+/** The actions of the pages of a browser that their Content-Security-Policy refuses. The list grows while they are used. */
 export async function watchPolicy(context: BrowserContext): Promise<string[]> {
   const refused: string[] = []
   context.on('console', (message) => {

@@ -17,9 +17,9 @@ export async function publishedService() {
     refusedSends: new Set<string>(),
     /** The status of a send without parameters. */
     emptySend: 400,
-    /** What verify answers whatever the code is, if set. */
+    /** The answer of verify whatever the code is, if set. */
     verifyStatus: undefined as number | undefined,
-    /** What the body of every answer of verify says, if anything. */
+    /** The body of every answer of verify, if set. */
     verifyBody: undefined as object | undefined,
     evaluated: [] as { readonly user: string; readonly type: string; readonly code: string }[],
     sends: [] as string[],

@@ -15,7 +15,7 @@ export const login = (client: Client, name: string): Test => client.post('/login
 export const challenge = (client: Client, factor: string, { mountPath = '/mfa' } = {}): Test =>
   client.post(`${mountPath}/challenge`).send({ factor })
 
-/** What `verify` sends with the code, and where to. */
+/** The fields that `verify` sends with the code, and the path. */
 interface VerifyOptions {
   /** The factor that the code is of. Defaults to that of the challenge in progress. */
   readonly factor?: string

@@ -8,7 +8,7 @@ import { payloadOf, signToken } from './signed-tokens.js'
 
 /** How clients of the kit prove what they have shown. A suite says nothing about it, and so runs over each. */
 interface Transport {
-  /** What the host app has for it. */
+  /** The setup of the host app for it. */
   hostWith(setup: HostSetup, users: Record<string, TestUser>): HostSetup
   /** Has a client keep what answers give it. */
   equip(agent: TestAgent): TestAgent
@@ -21,7 +21,7 @@ const bearerOf = (authorization = '') => payloadOf(/^Bearer (.+)$/.exec(authoriz
 /** Asks the login route for tokens. */
 const WANTS_TOKENS = 'Test-Wants-Tokens'
 
-/** What the client keeps of an answer. */
+/** The members that the client reads of an answer. */
 interface Answer {
   readonly body: Record<string, string | undefined> | null
   readonly req: { readonly path: string }

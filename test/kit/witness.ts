@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
 import { listRoutes, problemsOf, type RouteRow } from '../../src/web/routes.js'
 
-/** What routes answered although their rows do not list it. */
+/** The answers of routes that their rows do not list. */
 const unlisted: string[] = []
 
 const WATCHED = Symbol.for('countersign.watchedRoutes')

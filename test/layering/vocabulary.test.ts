@@ -12,7 +12,7 @@ const REPLACED = new Set(
   ),
 )
 
-/** What lets a browser open a WebSocket is called a ticket in the field. */
+/** The credential with which a browser opens a WebSocket is called a ticket in the field. */
 const ALLOWED = new Set(['STREAM_TICKET', 'StreamTicket', 'streamTicketAnswer'])
 
 /** The words of a name: `pendingLoginMs` and `PENDING_LOGIN` alike. */

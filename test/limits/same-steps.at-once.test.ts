@@ -151,7 +151,7 @@ describe('the steps of the four stores', () => {
 
     const saidOf = (counters: readonly Counters[]) =>
       counters.map((one) => NAMES.map((name) => [name, one.count(name), one.msLeft(name)]))
-    /** What a store says of a step of each account. */
+    /** The answer of a store of a step of each account. */
     const stepsIn = (store: StepStore, names: readonly string[], updates: readonly (readonly Update[])[]) =>
       Promise.all(
         names.map(async (account, nth) => {
@@ -159,7 +159,7 @@ describe('the steps of the four stores', () => {
           return { isPermitted, said: saidOf(counters) }
         }),
       )
-    /** What a store says of all counters of each account. */
+    /** The answer of a store of all counters of each account. */
     const readIn = (store: StepStore, names: readonly string[]) =>
       Promise.all(names.map(async (account) => saidOf(await store.read(account, ['one', 'two']))))
 

@@ -4,7 +4,7 @@ const some = ({ browsers }: State, isSo: (session: Session) => boolean) =>
   browsers.some(({ session }) => session && isSo(session))
 const reaches = ({ stage }: Session, broken?: Rule) => stage !== 'pending' || broken === 'gate'
 
-/** What holds in every state, and the rules without which it would be broken. */
+/** The sentences that hold in every state, and the rules without which it would be broken. */
 export const INVARIANTS: Record<string, { isBroken(state: State, broken?: Rule): boolean; needs: Rule[] }> = {
   'Nobody reaches a protected page without having shown a factor that the user has': {
     isBroken: (state, broken) =>

@@ -7,7 +7,7 @@
 
 export type User = 'ana' | 'ben'
 
-/** What must be checked. The model can leave one out, to see that the invariants notice. */
+/** The checks that must be made. The model can leave one out, to see that the invariants notice. */
 export type Rule = 'gate' | 'once' | 'strongest' | 'own challenge' | 'logout' | 'reset' | 'late' | 'acting'
 
 export interface Session {
@@ -106,7 +106,7 @@ const show = (by: 'app' | 'backup', how?: 'trusting' | 'used') =>
     return by === 'app' || endTrust(at.s)
   })
 
-/** What a correct code makes of the session that it was shown in. */
+/** The session that a correct code makes of the one that it was shown in. */
 function accepted({ s }: At, session: Session, strength: number, restsOn: Session['restsOn']): Session {
   const { user, stage, fresh } = session
   if (user === 'ana' && strength >= strongestOf(s, user)) delete s.recovery
@@ -310,7 +310,7 @@ export const ACTIONS = (Object.keys(RUNS) as Action['what'][]).flatMap((what): A
   return places.map((place) => ({ what, ...place }))
 })
 
-/** What follows from an action, or `undefined` if it makes no sense in this state. `broken` is a rule that does not hold. */
+/** The state after an action, or `undefined` if it makes no sense in this state. `broken` is a rule that does not hold. */
 export function step(from: State, action: Action, broken?: Rule): { to: State; ok: boolean } | undefined {
   const s = structuredClone(from)
   const here = s.browsers[action.at ?? 0]

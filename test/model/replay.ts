@@ -221,7 +221,7 @@ export async function replay(clock: Clock, actions: readonly Action[], flaw?: Ru
   return ''
 }
 
-/** What a browser shows if the plugin does what the model says. */
+/** The stage that a browser shows if the plugin follows the model. */
 function expectedLook({ session }: ModelBrowser, { reset }: State): string {
   if (!session) return 'out'
   const { user, stage, mayEnroll } = session

@@ -119,7 +119,7 @@ export function mutantsOf(source: string): Mutant[] {
     inside(place, negated ?? node)
   }
 
-  /** What is in a node that was changed as a whole. */
+  /** The parts of a node that was changed as a whole. */
   function inside(place: Place, node: Node): void {
     if (node.type === 'BinaryExpression') operator(place, node)
     if (node.type === 'CallExpression') call(place, node)
@@ -133,7 +133,7 @@ export function mutantsOf(source: string): Mutant[] {
     const [left, right] = [nodeIn(node, 'left'), nodeIn(node, 'right')]
     const other = OPERATORS.get(String(node.operator))
     if (!other || !left || !right) return
-    // What happens in the very millisecond is promised for times, not for lengths and counts.
+    // Behaviour in the very millisecond is promised for times, not for lengths and counts.
     if (!TIME.test(textOf(node))) return
     const between = source.slice(left.end, right.start).replace(String(node.operator), other)
     add(place, node, source.slice(node.start, left.end) + between + source.slice(right.start, node.end))

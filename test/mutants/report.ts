@@ -10,7 +10,7 @@ export interface RunTest {
   readonly reached: readonly number[]
 }
 
-/** What the tests run while no mutant is active. */
+/** The lines that the tests run while no mutant is active. */
 export interface Coverage {
   readonly tests: readonly RunTest[]
   /** The mutants that run while a file is loaded, which happens once. */
@@ -19,7 +19,7 @@ export interface Coverage {
   readonly failing: readonly string[]
 }
 
-/** What became of a mutant. A run that ends early leaves its last mutant `begun`. */
+/** The state of a mutant. A run that ends early leaves its last mutant `begun`. */
 export interface Result {
   readonly index: number
   readonly outcome: 'begun' | 'killed' | 'survived' | 'unclear'

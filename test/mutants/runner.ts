@@ -77,7 +77,7 @@ export default class MutantRunner extends TestRunner {
   readonly known = report.coverage
   readonly failing: string[] = [...(this.known?.failing ?? [])]
   readonly usual = new Map(this.known?.tests.map(({ id, ms }) => [id, ms]))
-  /** What it takes to load a file and to run its hooks, in milliseconds, as far as it is known. */
+  /** The time that it takes to load a file and to run its hooks, in milliseconds, as far as it is known. */
   readonly overheads = new Map<string, number>()
   began = 0
   isMutating = false
@@ -176,7 +176,7 @@ export default class MutantRunner extends TestRunner {
       if (before.some(({ outcome }) => outcome !== 'begun')) continue
       const using = tests.filter((test) => test.reached.includes(index))
       const isLoaded = mutant.loaded || (using.length === 0 && loading.includes(index))
-      // What was begun before and not ended gets all tests of the files, in case they need one another.
+      // A mutant that was begun before and not ended gets all tests of the files, in case they need one another.
       const isWhole = isLoaded || before.length > 0
       const costOf = ({ file: one, ms }: Selection) => ms + (this.overheads.get(one) ?? 100)
       const worth = (one: Selection) => ((kills.get(one.file) ?? 0) + 0.5) / costOf(one)

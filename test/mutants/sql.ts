@@ -7,7 +7,7 @@ export interface SqlChange {
 }
 
 const SQL = /\b(?:SELECT|UPDATE|DELETE FROM|INSERT INTO|WHERE|IS NULL|IS NOT NULL|AND)\b/
-/** What ends an operand, where no parenthesis is open. */
+/** The words that end an operand, where no parenthesis is open. */
 const ENDS =
   /^(?:AND|OR|RETURNING|ORDER|LIMIT|GROUP|FOR|UNION|THEN|ELSE|END|WHEN|SET|VALUES|ON|SELECT|FROM|WHERE|JOIN|LEFT|USING|AS)\b/
 

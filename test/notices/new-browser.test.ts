@@ -39,7 +39,7 @@ async function signInWith(
   return verify(agent, standIn.newestCode()).expect(200)
 }
 
-/** What the store does after the response is done at the next turn. */
+/** The store does its work after the response at the next turn. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a notice of a sign-in in a new browser', () => {

@@ -84,7 +84,7 @@ export function groupsIn(source: string): string[] {
   )
 }
 
-/** What an entry exports by name, all of which comes from other files. */
+/** The names that an entry exports, all of which come from other files. */
 export function reexportsIn(source: string): Reexport[] {
   return [...source.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)].flatMap(
     ([, names = '', file = '']) =>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, it } from 'vitest'
 
 /*
- * What an editor shows of an option, as the language server of TypeScript says it of the built declarations.
+ * The text that an editor shows of an option, as the language server of TypeScript gives it of the built declarations.
  */
 
 const APP = `import { createMfa } from 'countersign'

@@ -1,12 +1,12 @@
 /*
- * What goes on while the service is down, for each kind of session. The documents show this table, and test/routers/outage-states.test.ts
+ * The sessions that go on while the service is down, for each kind of session. The documents show this table, and test/routers/outage-states.test.ts
  * drives an app through each of its rows.
  */
 
 /** A kind of session while the service is down. */
 export interface OutageRow {
   readonly session: string
-  /** What ends the decision that was made at the sign-in. */
+  /** The event that ends the decision that was made at the sign-in. */
   readonly ends: string
   /** The status of a page, right after the service stopped and once `outage.keepSessions` is over. */
   readonly pages: readonly [number, number]

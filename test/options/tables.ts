@@ -50,7 +50,7 @@ export interface DescribedOption {
   readonly doc: string
   /** The names of the arguments, if it is a function. */
   readonly args: string | undefined
-  /** What the doc comment says about the default. */
+  /** The default in the doc comment. */
   readonly stated: string
   /** The default of the rule, if it can be written down. */
   readonly value: unknown

@@ -588,7 +588,7 @@ export async function generateNest(folder: string): Promise<void> {
   await run(process.execPath, ['-e', script, folder], { cwd: ROOT })
 }
 
-/** What a developer adds to the app of Nest for a login with a session. */
+/** The lines that a developer adds to the app of Nest for a login with a session. */
 export const NEST_LOGIN = {
   'src/auth.controller.ts': `import { Body, Controller, Get, HttpCode, Post, Req, UnauthorizedException } from '@nestjs/common';
 import type { Request } from 'express';

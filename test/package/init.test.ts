@@ -61,7 +61,7 @@ const byName = (app: ForeignApp, path: string, name: string) =>
     `factors: (user) => [{ method: 'email', email: \`\${user.${name}}@example.com\` }],`,
   )
 
-/** What a developer adds to the app of the generator: a session, Passport and a login. */
+/** The lines that a developer adds to the app of the generator: a session, Passport and a login. */
 const LOGIN_FOR_GENERATED = `
 var session = require('express-session');
 var passport = require('passport');

@@ -53,7 +53,7 @@ export interface Consumer {
   dispose(): Promise<void>
 }
 
-/** What an Express app with Passport and TypeScript has installed beside the package. */
+/** The packages that an Express app with Passport and TypeScript has installed beside the package. */
 export const EXPRESS_APP: Installed = {
   express: 'express',
   'express-session': 'express-session',

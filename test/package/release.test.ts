@@ -41,7 +41,7 @@ async function copyOfThisTree(): Promise<Copy> {
       )
     ).stdout
   await command('git', 'clone', '--quiet', '--no-hardlinks', ROOT, '.')
-  // What is not committed yet is released too, as on a commit.
+  // A change that is not committed yet is released too, as on a commit.
   const { stdout } = await run('git', ['status', '--porcelain', '-z', '--no-renames', '-uall'], { cwd: ROOT })
   for (const line of stdout.split('\0').filter(Boolean)) {
     const path = line.slice(3)
@@ -96,7 +96,7 @@ describe('a release of this tree', () => {
 
   beforeAll(async () => {
     copy = await copyOfThisTree()
-    // What the documented steps leave to the maintainer.
+    // The work that the documented steps leave to the maintainer.
     for (const path of ['package.json', 'service/package.json'])
       await copy.changeJson(path, (manifest) => Object.assign(manifest, { repository: REPOSITORY }))
     version = String((await copy.readJson('package.json')).version)

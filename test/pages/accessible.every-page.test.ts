@@ -31,7 +31,7 @@ const SCREENS = [
   { width: 1280, height: 800 },
 ]
 
-/** What a user reaches with the Tab key, if it is rendered. */
+/** The elements that a user reaches with the Tab key, if they are rendered. */
 const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled), input:not([type=hidden]), summary')]
   .filter((one) => one.checkVisibility())`
 

@@ -25,7 +25,7 @@ const PROBLEMS = Object.keys(en.problems) as (keyof Catalogue['problems'])[]
 const SUCCESSES = Object.keys(en.success) as (keyof Catalogue['success'])[]
 const LANGUAGES = [...catalogues].map(([key, load]) => ({ tag: languageTag(key), words: load() }))
 
-/** What the user reads below the head, without what only the script shows. */
+/** The text that the user reads below the head, without the parts that only the script shows. */
 function textOf(page: string): string {
   return page
     .replaceAll(/<head>[\s\S]*<\/head>|<template[\s\S]*?<\/template>/g, '')

@@ -13,7 +13,7 @@ const FOLDER = new URL('../../docs/images/', import.meta.url)
 const MAX_BYTES = 60_000
 const WIDTH = 360
 
-/** What is between two shades of a color: a divisor of 255. */
+/** The distance between two shades of a color: a divisor of 255. */
 const SHADE = 3
 
 /** How much taller or lower a page may be with the fonts of another machine, in pixels of the picture. */
@@ -108,7 +108,7 @@ const PICTURED = {
   locked: VIEWS.locked,
 } satisfies Readonly<Record<string, View>>
 
-/** What a page has besides its view. */
+/** The parts that a page has besides its view. */
 const FRAMES: Readonly<Record<string, Partial<PageFrame>>> = {
   'code-for-an-approval': {
     purpose: 'step-up',

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('the QR code on the page', () => {
     await site?.close()
   })
 
-  /** What the screen shows of the code. */
+  /** The pixels that the screen shows of the code. */
   async function picture(width: number, deviceScaleFactor: number) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, deviceScaleFactor })
     const page = await context.newPage()

@@ -298,7 +298,7 @@ export function framesOf({ page }: View): readonly PageFrame[] {
   ]
 }
 
-/** What a user is asked to approve, with a value that has no place to break. */
+/** The action that a user is asked to approve, with a value that has no place to break. */
 const APPROVAL: Partial<PageFrame> = {
   purpose: 'step-up',
   approval: {

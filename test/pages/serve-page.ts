@@ -40,7 +40,7 @@ export async function servePage() {
   return {
     url: `http://127.0.0.1:${port}/mfa/page`,
     posts,
-    /** What the host's own style sheet at /brand.css holds. */
+    /** The host's own style sheet at /brand.css. */
     brand(css: string) {
       sheet = css
     },
@@ -51,7 +51,7 @@ export async function servePage() {
       posts.length = 0
       asked.length = 0
     },
-    /** What the script is answered from now on. */
+    /** The answer to the script from now on. */
     tell(body: object, status = 200) {
       state = () => ({ status, body })
     },

@@ -120,7 +120,7 @@ export function twoProducts({ layout = 'mounted apps', users = testUsers(), ...s
     res.status(error.status ?? 500).json({ failed: error.code ?? error.name })
   }) satisfies express.ErrorRequestHandler)
 
-  /** What a request costs: calls of the service and the policies, and reads and writes of the session. */
+  /** The cost of a request: calls of the service and the policies, and reads and writes of the session. */
   const costs = async (request: () => PromiseLike<unknown>) => {
     const before = [standIn.calls.length, policyCalls.shop + policyCalls.admin, store.reads, store.writes]
     await request()

@@ -4,7 +4,7 @@ import { findingsIn, runAttack } from '../kit/attack.js'
 /** `npm run attack` attacks every recipe. Otherwise only the one with WebSockets is attacked, because each takes some seconds. */
 export const ATTACKS_EVERY_RECIPE = process.env.ATTACK_EVERY_RECIPE === 'true'
 
-/** What can be tried with one user who has one factor, in an app that remembers no browser. */
+/** The attacks that can be tried with one user who has one factor, in an app that remembers no browser. */
 const TRIED = [
   'pending-session',
   'code-in-answer',

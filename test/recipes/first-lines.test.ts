@@ -17,7 +17,7 @@ const SLOW_MS = 150_000
 interface Parts {
   readonly express: 'express4' | 'express'
   readonly isModule: boolean
-  /** What a beginner writes after `express()`, with the service of the test kit, which starts at once. */
+  /** The lines that a beginner writes after `express()`, with the service of the test kit, which starts at once. */
   readonly lines?: readonly string[]
 }
 
@@ -67,7 +67,7 @@ function appOf({ express, isModule, lines }: Parts): string {
  */
 type Expected = RegExp | 'it works' | 'Bad Request'
 
-/** What a beginner does with the lines. */
+/** The first steps of a beginner with the lines. */
 const MISTAKES: readonly (readonly [string, readonly string[], Expected])[] = [
   ['the router before the session', [GATE, SESSION, PARSER, LOGIN, HOME], /Mount express-session before/],
   [

@@ -86,7 +86,7 @@ export async function blocksOf(path: string, language: 'sh' | 'js'): Promise<str
   )
 }
 
-/** What a guide installs: names of packages, and paths of packed ones. */
+/** The packages that a guide installs: names of packages, and paths of packed ones. */
 export async function installedBy(guide: string): Promise<string[]> {
   const lines = (await blocksOf(guide, 'sh')).flatMap((block) => block.split('\n'))
   return lines

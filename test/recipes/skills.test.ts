@@ -10,7 +10,7 @@ import { blocksOf, startScript } from './kit.js'
 
 const run = promisify(execFile)
 
-/** What a tool runs to check its work, by skill. */
+/** The commands that a tool runs to check its work, by skill. */
 const CHECKS = {
   'add-a-second-factor': ['check-sign-in.mjs'],
   'protect-a-route': ['check-step-up.mjs'],
@@ -23,7 +23,7 @@ const SKILLS = Object.keys(CHECKS) as Skill[]
 
 const pathOf = (skill: string) => `skills/${skill}/SKILL.md`
 
-/** What one wrong line does to a file. */
+/** The effect of one wrong line on a file. */
 type Mistake = readonly [file: string, line: RegExp, wrong: string]
 
 describe('a skill for tools that write code', () => {
@@ -48,7 +48,7 @@ describe('a skill for tools that write code', () => {
     }
   }
 
-  /** What the check of a skill prints, or how it fails. */
+  /** The output of the check of a skill, or its failure. */
   const check = (skill: Skill) =>
     run(process.execPath, CHECKS[skill], { cwd: project.folder, env: environment({}) }).then(
       ({ stdout }) => ({ passes: true, output: stdout }),

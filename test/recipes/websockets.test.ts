@@ -9,7 +9,7 @@ import { challenge, verify } from '../kit/sign-in.js'
 import { expectHeld } from './attack.js'
 import { inboxAddress, messagesIn, openRecipe, type Recipe } from './kit.js'
 
-/** What a server says to a connection: its first words, or the status of its refusal. */
+/** The answer of a server to a connection: its first words, or the status of its refusal. */
 interface Heard {
   readonly said: string
   /** Resolves when the server ends the connection. */

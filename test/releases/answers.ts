@@ -15,7 +15,7 @@ type Answer = ReleaseSet['answers'][number]
 /** Every verb of a service, by the name that an answer is kept under. */
 export const ALL_VERBS = [...Object.keys(VERBS), ...Object.keys(KEY_VERBS).map((name) => `keys.${name}`)]
 
-/** What the client of this release returns for an answer, which a server on this machine gives. */
+/** The value that the client of this release returns for an answer, which a server on this machine gives. */
 export async function returnedFor({
   verb,
   request,

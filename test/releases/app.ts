@@ -23,7 +23,7 @@ export interface Exchange {
 /** The headers that the plugin reads. */
 const READ_HEADERS = ['content-type', 'retry-after', 'www-authenticate', 'countersign-api']
 
-/** What another release does differently. */
+/** The ways in which another release differs. */
 export interface Differences {
   /** Begins to listen for the plugin, and passes its requests on to the service at this address. */
   readonly reach?: (url: string) => Promise<{ readonly url: string; close(): Promise<void> }>

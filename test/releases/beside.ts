@@ -13,7 +13,7 @@ import { OTHER_RELEASES } from './other-release.js'
 import type { Place } from './places.js'
 
 /*
- * What users do while some of their requests go to this release and some to another one, on the same stores. Each journey throws where
+ * The actions of users while some of their requests go to this release and some to another one, on the same stores. Each journey throws where
  * the two do not understand each other.
  */
 

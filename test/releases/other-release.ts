@@ -13,13 +13,13 @@ type Change = (members: Record<string, unknown>) => Record<string, unknown>
 
 const LATER: Change = (members) => ({ ...members, later: 'later' })
 
-/** What this release writes and can do without. */
+/** The members that this release writes and can do without. */
 const OPTIONAL = ['browser', 'system', 'place', 'reports', 'resend_in', 'delivery_reports', 'detail']
 
 const EARLIER: Change = (members) =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !OPTIONAL.includes(name)))
 
-/** What belongs to the host or to a standard, and is passed on as it is. */
+/** A member that belongs to the host or to a standard, and is passed on as it is. */
 const FOREIGN = ['user', 'fields', 'labels', 'title', 'details', 'options', 'response']
 
 function changed(value: unknown, change: Change): unknown {

@@ -19,7 +19,7 @@ export interface Place {
   readonly counters: StoreConfig<CounterStore>
   readonly items: StoreConfig<ItemStore>
   readonly database: Database
-  /** What the counters and items are stored as, as JSON. */
+  /** The stored form of the counters and items, as JSON. */
   dump(): Promise<unknown>
   /** Stores what `dump` returned, in an empty place. */
   restore(kept: unknown): Promise<void>

@@ -14,7 +14,7 @@ import type { ReleaseSet } from './release-set.js'
 import { restoreTables } from './tables.js'
 
 /*
- * What this release has to understand of what another one stored and sent. Each promise is a function of its own that throws, so that
+ * The data that this release has to understand from another one, stored or sent. Each promise is a function of its own that throws, so that
  * a test can also see it fail when a defect is switched on.
  */
 
@@ -34,7 +34,7 @@ export async function startAppOn(set: ReleaseSet, place: Place, service: Counter
 
 type Promised = (app: App, set: ReleaseSet) => Promise<void>
 
-/** What `GET /secret` and `GET /mfa` say to a browser. */
+/** The answers of `GET /secret` and `GET /mfa` to a browser. */
 async function standing({ app }: App, cookie: string) {
   const secret = await withCookie(app, cookie).get('/secret')
   const { body } = await withCookie(app, cookie).get('/mfa')

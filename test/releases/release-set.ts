@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { tablesSchema } from './tables.js'
 
 /*
- * What one release has stored and sent, in one file for each place: `test/releases/<version>/<place>.json`. Later releases read all
+ * The data that one release has stored and sent, in one file for each place: `test/releases/<version>/<place>.json`. Later releases read all
  * of it. All times are those of the run that wrote it, with a clock that began at `FIRST_MOMENT`; a test that reads it sets its
  * clock to `at`.
  */
@@ -26,7 +26,7 @@ export const releaseSetSchema = z.object({
   stored: z.unknown(),
   /** The database of the service. */
   tables: tablesSchema,
-  /** What users and their browsers know. */
+  /** The data that users and their browsers hold. */
   browsers: z.object({
     verified: z.object({ cookie: text }),
     pending: z.object({ cookie: text }),

@@ -18,7 +18,7 @@ import { writtenBy } from './write-set.js'
 
 const WRITES = process.env.WRITE_FIXTURES === 'true'
 
-/** What is in a set, without values. What depends on how far a process came before it was ended is left out. */
+/** The contents of a set, without values. Rows that depend on how far a process came before it was ended are left out. */
 function partsOf({ sessions, tables, answers, webhooks, stored, browsers }: ReleaseSet) {
   const columns = Object.entries(tables.rows).map(([name, [row]]) => [name, Object.keys(row ?? {}).sort()])
   return {

@@ -36,7 +36,7 @@ export function requirementsIn(document: string): Requirement[] {
   }))
 }
 
-/** What a file cites. */
+/** The citations of a file. */
 export function citationsIn(path: string, text: string): Citations {
   // A block comment begins its line: inside one, `/*` may belong to a media type.
   const code = text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)(?:\/\/|--\s).*$/gm, '$1')
@@ -61,7 +61,7 @@ const SCANNED = [
 // This folder has ids as examples, and the documents are what is compared with.
 const SKIPPED = /(?:^|\/)(?:node_modules|dist)$|^test\/requirements$|^docs\/security$/
 
-/** What the files of the repository cite, sorted by path; a file that cites nothing is left out. */
+/** The citations in the files of the repository, sorted by path; a file that cites nothing is left out. */
 export function citations(): Citations[] {
   return SCANNED.flatMap(filesBelow)
     .filter((path) => /\.(?:ts|mjs|js|sql|md)$/.test(path))

@@ -8,13 +8,13 @@ type Row = readonly [
   points: string,
   subject: string,
   answer: Answer,
-  /** What the host must do, why it is not met, or why it does not apply. */
+  /** The duty of the host, or the reason why it is not met or does not apply. */
   note?: string,
   /** Requirements and test files beside those whose source cites the point. */
   also?: readonly string[],
 ]
 
-/** What a standard says about multi-factor authentication. Subjects are ours, so read the points in the standard itself. */
+/** The requirements of a standard about multi-factor authentication. Subjects are ours, so read the points in the standard itself. */
 export interface Standard {
   readonly title: string
   readonly address: string

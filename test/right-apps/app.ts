@@ -23,7 +23,7 @@ interface RightApp {
   readonly action?: string
   /** Whether its form has a CSRF token. */
   readonly hasToken?: boolean
-  /** What the first page after the login says. */
+  /** The text of the first page after the login. */
   readonly flash?: string
   /** Whether the pages are rendered before the gate, as those of an app whose gate is mounted too late. */
   readonly isLate?: boolean

@@ -146,7 +146,7 @@ describe('a user who may have a factor (R131)', () => {
         expect(status).toBeGreaterThanOrEqual(502)
         expect(page).toBe(401)
       })
-      // What the host lists itself is a factor, whatever its record says.
+      // A method that the host lists itself is a factor, whatever its record says.
       made.record.set('u-bob', NONE)
       expect((await intrude(made, 'bob')).page).toBe(401)
     }))

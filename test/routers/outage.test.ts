@@ -8,7 +8,7 @@ import { challenge, login, verify } from '../kit/sign-in.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
-/** What the route of each method needs, and the request that calls the method. */
+/** The factor that the route of each method needs, and the request that calls the method. */
 const verbs: {
   verb: string
   prepare: (made: Host) => Promise<Agent>

@@ -68,7 +68,7 @@ function watchedHost() {
   return { ...made, watch }
 }
 
-/** What a user who is not signed in may do first; `name` is the account in question. */
+/** The first requests that a user who is not signed in may make; `name` is the account in question. */
 const STRANGERS: Record<string, (agent: Agent, name: string) => PromiseLike<unknown> | undefined> = {
   'without a sign-in': () => undefined,
   'after a wrong password': (agent, name) =>

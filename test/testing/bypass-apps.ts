@@ -160,7 +160,7 @@ export function findsBypasses(version: string): void {
           })
         }
 
-      /** What the READMEs of ws and socket.io show: the session and Passport, and then `req.user`. */
+      /** The code that the READMEs of ws and socket.io show: the session and Passport, and then `req.user`. */
       const unguarded = (store: Store, auth: passport.Authenticator) => {
         const sessions = session({ secret: 'a test secret', resave: false, saveUninitialized: false, store })
         const handlers: express.RequestHandler[] = [sessions, auth.session()]

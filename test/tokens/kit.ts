@@ -26,7 +26,7 @@ export interface TokenSetup extends Omit<HostSetup, 'routes'> {
   readonly moreRoutes?: (app: App, mfa: ReturnType<typeof createMfa<TestUser>>, auth: RequestHandler) => void
 }
 
-/** What the host issued. */
+/** The tokens that the host issued. */
 export interface Issued {
   readonly reason: string
   readonly claims: Readonly<Record<string, unknown>>

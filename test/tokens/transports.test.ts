@@ -7,7 +7,7 @@ import { type HostSetup, host, signIn, type TestUser } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
 /*
- * What holds for every transport: no sentence here says whether a client has a session or a reference.
+ * The sentences that hold for every transport: no sentence here says whether a client has a session or a reference.
  */
 
 describe('a client, whatever its transport', () => {

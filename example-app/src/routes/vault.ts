@@ -34,7 +34,7 @@ const AMOUNT: Readonly<Record<Language, string>> = {
   ja: '出金額（ドル）',
 }
 
-/** What the user approves; the sum follows. */
+/** The lines that the user approves; the sum follows. */
 const WITHDRAW: Readonly<Record<Language, string>> = {
   en: 'Withdraw',
   de: 'Auszahlen',

@@ -1,7 +1,7 @@
 import { embeddedDatabase } from '@countersign/service'
 import pg from 'pg'
 
-/** What this app needs of a database: PostgreSQL, or the embedded PGlite. */
+/** The functions that this app needs of a database: PostgreSQL, or the embedded PGlite. */
 export interface Database {
   /** One statement with numbered parameters. */
   query<Row>(text: string, params?: readonly unknown[]): Promise<{ rows: Row[] }>

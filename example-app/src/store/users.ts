@@ -22,7 +22,7 @@ export interface VaultUser {
   readonly kept: KeptFactors
   /** Increases with every change of password; a session with a lower one is void. */
   readonly passwordVersion: number
-  /** What the identity provider said, while it signs the user in. */
+  /** The evidence of the identity provider, while it signs the user in. */
   readonly evidence?: {
     readonly issuer: string
     readonly amr: readonly string[] | undefined

@@ -7,7 +7,7 @@ import { html } from './html.js'
 import { type Frame, layout } from './layout.js'
 import { type PageMessage, pageMessageBox } from './page-message.js'
 
-/** What protects the account. */
+/** The factors that protect the account. */
 export interface AccountSecurity {
   readonly mfa: MfaStatus | undefined
   /** `undefined` if the service offers no passkeys and security keys. */

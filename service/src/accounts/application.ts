@@ -2,7 +2,7 @@ import type { DeliveredMethod, Granted, Method, Scope } from 'countersign/protoc
 import type { Mode } from '../store/partition.js'
 import type { Limits } from './limits.js'
 
-/** What an application may use: `enterprise` includes DUAL. */
+/** The methods that an application may use: `enterprise` includes DUAL. */
 export const TIERS = ['standard', 'enterprise'] as const
 type Tier = (typeof TIERS)[number]
 
@@ -92,7 +92,7 @@ export interface KeyPolicy {
   readonly authenticators: readonly string[]
   readonly metadata: readonly AuthenticatorModel[]
   readonly algorithms: readonly (typeof KEY_ALGORITHMS)[number][]
-  /** What happens when a signature counter goes back: the key is refused, or accepted with a notice to the user. */
+  /** The answer when a signature counter goes back: the key is refused, or accepted with a notice to the user. */
   readonly counter: 'refuse' | 'flag'
 }
 
@@ -104,7 +104,7 @@ export interface AuthenticatorModel {
   readonly attestationRootCertificates: readonly string[]
 }
 
-/** What messages to phones cost, and how much may be spent on them, in the currency of the operator's carriers. */
+/** The cost of messages to phones, and how much may be spent on them, in the currency of the operator's carriers. */
 interface Spending {
   /** The price of a message by ISO code of the country; `*` stands for all others. */
   readonly prices: Readonly<Record<string, number>>

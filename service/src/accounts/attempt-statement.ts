@@ -8,7 +8,7 @@ interface ValueOf {
   readonly 'text[]': readonly string[]
 }
 
-/** What JSON has for columns such as `step bigint, secret text`: a value of their types, or `null`. */
+/** The JSON values of columns such as `step bigint, secret text`: a value of their types, or `null`. */
 type ColumnsOf<Columns extends string> = Columns extends `${infer First}, ${infer Rest}`
   ? ColumnsOf<First> & ColumnsOf<Rest>
   : Columns extends `${infer Name} ${infer Type extends keyof ValueOf}`

@@ -184,7 +184,7 @@ export function attemptDeliveredCode(
   })
 }
 
-/** What an assertion says about the key that it names. */
+/** The result of an assertion for the key that it names. */
 export interface KeyUse {
   readonly key: string
   /** Whether everything but the signature counter is right. */

@@ -11,7 +11,7 @@ import { attemptStatement, ofAccount } from './attempt-statement.js'
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
 
-/** What an event about new backup codes says. */
+/** The fields of an event about new backup codes. */
 const BY_USER = { factor: BACKUP_FACTOR, by: 'user' }
 
 /** Whether a set was shown on a page: it belongs to no contact. A set that only waits for its messages has no salt yet. */

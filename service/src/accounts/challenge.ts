@@ -33,7 +33,7 @@ export interface ChallengeRow {
   readonly code_mac: string
 }
 
-/** What a challenge belongs to. */
+/** The owner of a challenge. */
 export interface Owner {
   readonly account: string
   readonly canonicalContact: string
@@ -199,7 +199,7 @@ const CHALLENGE_BYTES = 32
 // More ceremonies than a user has open at a time. Options can be requested without limit, and must not fill the store.
 const MAX_PER_ACCOUNT = 50
 
-/** What a challenge is bound to, besides application and account. */
+/** The transaction that a challenge is bound to, besides application and account. */
 export interface KeyCeremony {
   readonly account: string
   readonly method: KeyMethod

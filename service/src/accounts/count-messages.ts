@@ -30,7 +30,7 @@ interface CountedAllowance {
   readonly messages: number
 }
 
-/** What a message counts against. */
+/** The budgets that a message counts against. */
 export interface CountedMessage {
   readonly counters: readonly BudgetCounter[]
   readonly allowances: readonly CountedAllowance[]
@@ -77,7 +77,7 @@ function dayOf(now: number): number {
   return Math.floor(now / DAY_MS)
 }
 
-/** What `budgetColumns` tells of a message, before it is counted. */
+/** The facts that `budgetColumns` tells of a message, before it is counted. */
 export interface BudgetRow extends TrafficRow {
   /** Messages within the period of each allowance; `null` when the budgets were not looked at. */
   readonly sent: readonly number[] | null

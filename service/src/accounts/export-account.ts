@@ -122,7 +122,7 @@ function isoOf(time: number): string {
   return new Date(time).toISOString()
 }
 
-/** What is stored about the security keys and passkeys of an account. Public keys and challenges are left out. */
+/** The stored data about the security keys and passkeys of an account. Public keys and challenges are left out. */
 const exportKeys: OfAccount<Pick<AccountExport, 'keys' | 'key_user_handle' | 'key_challenges'>> = async (
   tx,
   application,

@@ -116,5 +116,5 @@ export const accountExport = z.object({
     .meta({ description: 'The messages that count against the budgets of the account and of its contacts.' }),
 })
 
-/** What is stored about an account. */
+/** The stored data about an account. */
 export type AccountExport = z.output<typeof accountExport>

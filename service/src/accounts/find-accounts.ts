@@ -67,13 +67,13 @@ export function findAccountsByBeginning(
   ])
 }
 
-/** What is known of an account. */
+/** The facts known of an account. */
 export interface Clues {
   /** The name that the application sends as `Account`. */
   readonly name: string
   /** A contact that the account is named after, has proven, or got a message at that is still stored. */
   readonly contact: Contact | undefined
-  /** What stands for the account in the log. */
+  /** The text that stands for the account in the log. */
   readonly reference: string | undefined
 }
 

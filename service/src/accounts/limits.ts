@@ -5,9 +5,9 @@ import { type Duration, durationMs, durationText } from '../time.js'
 import type { SettingText } from './applications/setting-text.js'
 
 interface CountRange {
-  /** What it limits, as documents, the console and the command line show it. */
+  /** The resource that it limits, as documents, the console and the command line show it. */
   readonly hint: string
-  /** What is counted; may be empty. */
+  /** The events that are counted; may be empty. */
   readonly unit: string
   readonly min: number
   readonly max: number
@@ -274,7 +274,7 @@ const port = (error: string) =>
 
 const host = (error: string) => z.string().regex(/^[A-Za-z0-9.:%_-]{1,255}$/, { error })
 
-/** What only the process that serves has, beside the options of `createService`. Environment variables set it. */
+/** Options of the process that serves, beside the options of `createService`. Environment variables set it. */
 export const processSchema = z.strictObject({
   /** The address to listen on, such as `0.0.0.0`. Defaults to 127.0.0.1, in production to every address. */
   host: host('host must be an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::').optional(),

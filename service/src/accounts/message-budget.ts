@@ -78,7 +78,7 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
   return [account, ...client, ...destinations]
 }
 
-/** What a message counts against, as a statement reads it. */
+/** The budgets that a message counts against, as a statement reads it. */
 function countedMessage(
   application: Application,
   counters: readonly Counter[],

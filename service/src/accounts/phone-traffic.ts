@@ -53,7 +53,7 @@ export function trafficKeys(
   return { country: countryOf(phone) ?? '', prefix: phone.slice(0, -DIGITS_AFTER_PREFIX) }
 }
 
-/** What a message to a phone counts against (R43, R103); nothing without one. */
+/** The counters of a message to a phone (R43, R103); nothing without one. */
 export function trafficCountersOf(
   application: Application,
   { phone, isCode }: { readonly phone?: string | undefined; readonly isCode: boolean },

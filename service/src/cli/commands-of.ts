@@ -3,7 +3,7 @@ import type { Operator } from '../operator/operator.js'
 import { type CommonOptions, type Io, type Printed, print } from './output.js'
 import { READS, withOperator } from './store-access.js'
 
-/** What a command does with its arguments and its options, which include those of every command. */
+/** The action of a command with its arguments and its options, which include those of every command. */
 type Work<Given extends readonly unknown[]> = (operator: Operator, ...given: Given) => Promise<Printed>
 
 /** Adds commands to `parent` that an operator carries out. */

@@ -19,7 +19,7 @@ export interface CommonOptions {
   readonly as?: string
 }
 
-/** What a command prints. */
+/** The output of a command. */
 export interface Printed {
   /** The result for programs, with `--json`. */
   readonly result: unknown

@@ -28,7 +28,7 @@ export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: 
 /** An operator would rather wait than see a command fail. */
 export const COMMAND_LIMITS = { poolSize: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 600_000 }
 
-/** What a command does about migrations. Those that only read apply none: `require` refuses a store that lacks some. */
+/** The action of a command about migrations. Those that only read apply none: `require` refuses a store that lacks some. */
 export interface StoreUse {
   readonly migrations?: 'apply' | 'require' | 'skip'
 }

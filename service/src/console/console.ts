@@ -141,7 +141,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available right now',
 }
 
-/** What the page says about an error, without internals (R84). */
+/** The text of the page about an error, without internals (R84). */
 function describe(error: unknown): { readonly status: number; readonly text: string } {
   if (error instanceof ConsoleError) return { status: error.status, text: error.message }
   if (error instanceof StoreUnavailableError) {

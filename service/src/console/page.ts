@@ -16,17 +16,17 @@ export interface Page {
   readonly main: Html
   /** The entry of the navigation that the page belongs to. */
   readonly section?: Section
-  /** What the last request changed, or why it changed nothing. */
+  /** The change of the last request, or why it changed nothing. */
   readonly message?: PageMessage | undefined
   /** The scripts that improve the page, in this order. It must do without them. Defaults to none. */
   readonly scripts?: readonly Asset[]
-  /** What the search field contains. Defaults to nothing. */
+  /** The contents of the search field. Defaults to nothing. */
   readonly searched?: string
   /** The HTTP status. Defaults to 422 with a message that says why nothing was changed, else to 200. */
   readonly status?: number
 }
 
-/** What a page says about the last request. */
+/** The message of a page about the last request. */
 export interface PageMessage {
   readonly tone: 'success' | 'error'
   readonly text: string
@@ -43,7 +43,7 @@ interface Download {
   readonly body: string
 }
 
-/** What a handler responds with: a page, the path of the next page, or a file. */
+/** The response of a handler: a page, the path of the next page, or a file. */
 export type Reply =
   | Page
   /** The browser sends the form to that page again if the status is 307. */

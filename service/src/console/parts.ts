@@ -10,7 +10,7 @@ import type { Store } from '../store/store.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import { DAY_MS } from '../time.js'
 
-/** What the console is built from. */
+/** The parts that the console is built from. */
 export interface ConsoleParts {
   readonly store: Store
   readonly keys: Keys
@@ -25,7 +25,7 @@ export interface ConsoleParts {
   readonly mfa: MfaService
   /** The addresses of proxies whose headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** What the doctor knows of the service's options. */
+  /** The facts that the doctor knows of the service's options. */
   readonly doctor: Omit<DoctorOptions, 'production'>
   /** The carriers that this process has paused after failures. */
   readonly pausedCarriers: () => readonly PausedCarrier[]
@@ -35,7 +35,7 @@ export interface ConsoleParts {
   readonly url: string | undefined
   /** The company's identity provider, if operators sign in there. */
   readonly oidc: OidcSettings | undefined
-  /** What runs. */
+  /** The program that runs. */
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }
 
@@ -119,7 +119,7 @@ export function countedAre(count: number, noun: string): string {
   return `${counted(count, noun)} ${count === 1 ? 'is' : 'are'}`
 }
 
-/** What was counted up to 10,000, such as `1 user`. */
+/** The text of a count up to 10,000, such as `1 user`. */
 export function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${countOf(count)} ${noun}s`
 }

@@ -22,7 +22,7 @@ import { refusedVerdict } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 import { TEST_KEY } from './test-mode/test-key.js'
 
-/** What an assertion proves, apart from its signature counter. */
+/** The facts that an assertion proves, apart from its signature counter. */
 type Assertion =
   | { readonly fault: KeyFault }
   | { readonly fault: undefined; readonly data: AuthenticatorData; readonly key: KeyRow }

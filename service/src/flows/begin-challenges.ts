@@ -252,7 +252,7 @@ function prepareMessages(
   return context.outbox.prepare(application.id, composed, about)
 }
 
-/** What the messages to these recipients count against. */
+/** The budgets of the messages to these recipients. */
 export function budgetedMessage(
   recipients: readonly Recipient[],
   caller: Pick<BudgetedMessage, 'account' | 'clientAddress'>,

@@ -14,7 +14,7 @@ import type { Operation } from './idempotency/idempotent-requests.js'
 import type { InputOf } from './inputs.js'
 import type { PhoneTraffic } from './phone-traffic.js'
 
-/** What every flow works with, the same for all applications. */
+/** The parts that every flow works with, the same for all applications. */
 export interface FlowContext {
   readonly store: Store
   readonly keys: Keys
@@ -28,20 +28,20 @@ export interface FlowContext {
   readonly activity: ActivityCounter
   readonly log: Logger
   readonly requestId?: string
-  /** What the current request does, if it has an `Idempotency-Key`. */
+  /** The current request, if it has an `Idempotency-Key`. */
   readonly operation?: Operation
   /** Receives the state of the message budgets whenever a message was requested. */
   readonly onBudgets?: (budgets: readonly BudgetLeft[]) => void
 }
 
-/** What the service does for a verb. */
+/** The work of the service for a verb. */
 export type Flow<Name extends VerbName> = (
   context: FlowContext,
   application: Application,
   input: InputOf<Name>,
 ) => Promise<AnswerOf<Name>>
 
-/** What the log says of an account, one of its factors, and what that approves. */
+/** The fields in the log of an account, one of its factors, and what that approves. */
 export function factorFields(
   { keys }: FlowContext,
   { id }: Application,

@@ -104,7 +104,7 @@ export function parseAccount(body: unknown): Parsed<string> {
   })
 }
 
-/** What is wrong with one parameter. */
+/** The fault in one parameter. */
 export interface FieldError {
   readonly field: string
   readonly detail: string

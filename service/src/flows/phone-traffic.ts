@@ -17,7 +17,7 @@ const MAX_TYPED_TOGETHER = 1_000
 /** How long typed codes are collected before they are written: a write for each would cost a tenth of its verification. */
 const COLLECT_TYPED_MS = 100
 
-/** What happens to codes for phones, against SMS pumping (R103). */
+/** The treatment of codes for phones, against SMS pumping (R103). */
 export type PhoneTraffic = ReturnType<typeof phoneTraffic>
 
 interface Typed {

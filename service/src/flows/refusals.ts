@@ -20,6 +20,7 @@ export const tooManyKeys = refused({
   detail: 'This account has the maximum number of keys: remove one first.',
 })
 
+/** The refusal of a factor that support disabled. */
 export const factorDisabled = refused({ reason: 'factor_disabled' })
 
 function refused(refusal: Refused['refusal']): Refused {
@@ -48,10 +49,12 @@ export function phoneAtRisk(risk: string): Refused {
   return refused({ reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` })
 }
 
+/** Refuses a request because there were too many. */
 export function limited(retryAfterSeconds: number): Refused {
   return refused({ reason: 'limited', retryAfterSeconds })
 }
 
+/** Refuses a request because the account is locked. */
 export function locked(retryAfterSeconds: number): Refused {
   return refused({ reason: 'locked', retryAfterSeconds })
 }

@@ -7,9 +7,9 @@ import type { FlowContext } from './context.js'
 
 const UNIQUE_VIOLATION = '23505'
 
-/** What an earlier try of a request wrote to the outbox. Times in milliseconds since 1970. */
+/** The rows that an earlier try of a request wrote to the outbox. Times in milliseconds since 1970. */
 export interface EarlierTry {
-  /** What became of its messages; the worse of the two of DUAL. */
+  /** Delivery state of its messages; the worse of the two of DUAL. */
   readonly outcome: 'sent' | 'queued' | 'failed'
   readonly messages: readonly { readonly channel: Channel }[]
   readonly challenge: string | null

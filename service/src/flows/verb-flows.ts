@@ -22,24 +22,24 @@ import {
 import { sendCode } from './send-code.js'
 import { verifyCode } from './verify-code.js'
 
-/** What the OpenAPI document says of a member of a body or an answer, and of the members of that. */
+/** The text of the OpenAPI document of a member of a body or an answer, and of the members of that. */
 export type Words =
   | string
   | { readonly says?: string; readonly examples?: unknown[]; readonly members?: MemberWords }
 
-/** What the OpenAPI document says of members, by their names. */
+/** The text of the OpenAPI document of members, by their names. */
 export interface MemberWords {
   readonly [member: string]: Words
 }
 
-/** What the OpenAPI document says about a verb. */
+/** The text of the OpenAPI document about a verb. */
 export interface VerbWords {
   readonly id: string
   readonly summary: string
   readonly description?: string
   /** Defaults to `Second factor`. */
   readonly tag?: string
-  /** What a response with status 200 is. Defaults to a success. */
+  /** The body of a response with status 200. Defaults to a success. */
   readonly success?: string
   /** The names in braces in the path. */
   readonly parameters?: Readonly<
@@ -70,7 +70,7 @@ const BACKUP_DELIVERY =
   '`page`: the backup codes were shown on a page and sent to no contact. Absent for backup codes that were sent.'
 const CHALLENGE = '3p_W79o5l64pvICP53C_rw'
 
-/** What the service does for each verb of `VERBS`, and what its document says about it. */
+/** The work of the service for each verb of `VERBS`, and what its document says about it. */
 export const FLOWS: Flows<typeof VERBS> = {
   send: {
     flow: sendCode,
@@ -257,7 +257,7 @@ const KEY: Words = {
   },
 }
 
-/** What the service does for each verb of `KEY_VERBS`, and what its document says about it. */
+/** The work of the service for each verb of `KEY_VERBS`, and what its document says about it. */
 export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
   registrationOptions: {
     flow: prepareKeyRegistration,

@@ -23,4 +23,5 @@ export const messageSchema = z.object({
   /** The `traceparent` of the request in which it was written. */
   trace: z.string().optional(),
 })
+/** A message in the form in which it is stored. */
 export type Message = Readonly<z.output<typeof messageSchema>>

@@ -13,7 +13,7 @@ export const ACTIVITY_PERIODS = {
 /** One of these periods. */
 export type ActivityPeriod = keyof typeof ACTIVITY_PERIODS
 
-/** What was counted: messages that were sent, carried a code, arrived and failed; attempts that were right and wrong; locks. */
+/** The counts: messages that were sent, carried a code, arrived and failed; attempts that were right and wrong; locks. */
 export type ActivityCounts = Readonly<Record<ActivityCount, number>>
 
 /** The counts of a method, country or carrier. */
@@ -31,7 +31,7 @@ export interface CountryActivity extends ActivityGroup {
   readonly conversion: ConversionState
 }
 
-/** What an application, or all of them, sent and what was typed in a period. */
+/** The messages that an application, or all of them, sent, and the codes that were typed, in a period. */
 export interface ActivityReport {
   /** How long each step is. */
   readonly stepMs: number
@@ -69,6 +69,7 @@ type Row = ActivityCounts & {
   readonly carrier: string | null
 }
 
+/** Shows how many messages were sent and codes typed in a period. */
 export async function showActivity(
   { store }: Pick<Actor, 'store'>,
   filter: ActivityFilter,
@@ -124,7 +125,7 @@ function countsIn(row: ActivityCounts | undefined): ActivityCounts {
 type Conversion = Pick<ActivityCounts, 'codes' | 'typed'>
 
 /**
- * What the number of typed codes says: `low` if so few are typed, or so many fewer than before, that it may be SMS pumping; `too few` if
+ * The verdict on the number of typed codes: `low` if so few are typed, or so many fewer than before, that it may be SMS pumping; `too few` if
  * not enough were sent to tell.
  */
 export type ConversionState = 'fine' | 'low' | 'too few'
@@ -151,7 +152,7 @@ export function percentOf({ codes, typed }: Conversion): number | null {
   return codes === 0 ? null : Math.min(100, Math.round((100 * typed) / codes))
 }
 
-/** What all applications sent in the last hour and in the same hour of last week, and what of it is worse. Apps and keys do not count. */
+/** The messages of all applications in the last hour and in the same hour of last week, and what of it is worse. Apps and keys do not count. */
 export interface LastHour {
   /** The last 60 minutes, with the current step of five minutes. */
   readonly now: ActivityCounts
@@ -165,6 +166,7 @@ const WEEK_MS = 7 * DAY_MS
 const ENOUGH_MESSAGES = 20
 const ENOUGH_FAILED = 5
 
+/** Compares the last hour of all applications with the same hour a week before. */
 export async function showLastHour({ store }: Actor): Promise<LastHour> {
   const until = Date.now()
   const { stepMs, steps } = ACTIVITY_PERIODS.hour

@@ -15,11 +15,11 @@ export interface KeySummary {
   readonly id: string
   /** `test` keys have their own data and deliver nothing. */
   readonly mode: Mode
-  /** What it is for, in the operator's words. */
+  /** Its purpose, in the operator's words. */
   readonly label: string
   /** Its beginning and end, to recognize it. */
   readonly hint: string
-  /** What it may do. */
+  /** The scopes that it has. */
   readonly scopes: readonly Scope[]
   /** When it was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
@@ -41,9 +41,9 @@ const LABEL = /^[^\p{Cc}]{0,80}$/u
 export interface NewKey {
   /** `test` keys have their own data and deliver nothing. */
   readonly mode: Mode
-  /** What it is for. Defaults to nothing. */
+  /** Its purpose. Defaults to nothing. */
   readonly label?: string | undefined
-  /** What it may do. Defaults to what signing users in needs: `verify`, `enroll` and `read`. */
+  /** The scopes that it gets. Defaults to what signing users in needs: `verify`, `enroll` and `read`. */
   readonly scopes?: readonly string[] | undefined
   /** How long it is valid, in milliseconds: an hour to ten years. Defaults to forever. */
   readonly lifetimeMs?: number | undefined
@@ -51,6 +51,7 @@ export interface NewKey {
 
 const MAX_LIFETIME_MS = 3_653 * 24 * HOUR_MS
 
+/** Creates an API key. Its text is in the result and nowhere else. */
 export async function createKey(
   actor: Actor,
   application: string,
@@ -82,6 +83,7 @@ export async function createKey(
   return { id, key }
 }
 
+/** Lists the API keys of an application. */
 export async function listKeys({ store }: Actor, application: string): Promise<KeySummary[]> {
   await mustExist(store, application)
   const rows = await store.query<
@@ -98,6 +100,7 @@ export async function listKeys({ store }: Actor, application: string): Promise<K
   }))
 }
 
+/** Revokes an API key, which ends at once. */
 export async function revokeKey(actor: Actor, application: string, id: string): Promise<void> {
   await auditedChange(actor, async (tx, record) => {
     await mustExist(tx, application)

@@ -28,6 +28,7 @@ export interface NewWebhook {
   readonly channels: readonly string[]
 }
 
+/** Shows the webhook of an application, without its secret. */
 export async function showWebhook(
   { store }: Actor,
   application: string,
@@ -44,6 +45,7 @@ export async function showWebhook(
   return { url, channels, formerSecretUntil: formerUntil }
 }
 
+/** Sets the webhook of an application. */
 export async function setWebhook(
   actor: Actor,
   application: string,
@@ -66,6 +68,7 @@ export async function setWebhook(
   return row?.sealed === sealed ? { secret } : {}
 }
 
+/** Gives the webhook of an application a new secret. */
 export async function rotateWebhookSecret(
   actor: Actor,
   application: string,
@@ -81,6 +84,7 @@ export async function rotateWebhookSecret(
   return { secret }
 }
 
+/** Removes the webhook of an application. */
 export async function removeWebhook(actor: Actor, application: string): Promise<void> {
   await changeRows(actor, {
     ...{ application, action: 'webhook.removed', detail: '', otherwise: noWebhook(application) },

@@ -31,6 +31,7 @@ export interface Setting {
   readonly isUsual: boolean
 }
 
+/** Creates an application with its first settings. */
 export async function createApplication(
   actor: Actor,
   application: string,
@@ -55,6 +56,7 @@ export async function createApplication(
   })
 }
 
+/** Lists the settings of an application. */
 export async function showSettings(actor: Actor, application: string): Promise<Setting[]> {
   return describeSettings(actor, application, await storedSettings(actor.store, application))
 }
@@ -104,6 +106,7 @@ export interface SettingsChange {
   readonly lockOut: boolean
 }
 
+/** Changes settings of an application, all or none. */
 export async function changeSettings(
   actor: Actor,
   application: string,
@@ -134,6 +137,7 @@ function settingsAfter(
   return { ...Object.fromEntries(kept), ...checked(set) }
 }
 
+/** Counts the users, by method, whose logins a change of settings would leave pending. */
 export async function usersLockedOutBy(
   actor: Actor,
   application: string,
@@ -199,7 +203,7 @@ export async function mustExist(queries: Queries, application: string): Promise<
   await storedSettings(queries, application)
 }
 
-/** What is set for an application. Throws an `OperatorError` when it does not exist. */
+/** The settings of an application. Throws an `OperatorError` when it does not exist. */
 export async function storedSettings(
   queries: Queries,
   application: string,

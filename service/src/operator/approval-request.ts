@@ -185,7 +185,7 @@ export function shownTarget({ action, target }: Pick<ApprovalRow, 'action' | 'ta
   return action === 'disable-factor' ? maskedFactor(factorOf(target)) : target
 }
 
-/** What is asked for, without full contacts of users. */
+/** The request, without full contacts of users. */
 export function describedAction(row: Pick<ApprovalRow, 'action' | 'target'>): string {
   return `${row.action} ${shownTarget(row)}`.trim()
 }

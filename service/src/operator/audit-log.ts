@@ -12,7 +12,7 @@ export interface AuditEntry {
   readonly actor: string
   /** The application that was changed; empty for the whole service. */
   readonly application: string
-  /** What was done, in dotted words: `key.revoked`. */
+  /** The action, in dotted words: `key.revoked`. */
   readonly action: string
   /** Further details, without secrets and full contacts. */
   readonly detail: string
@@ -50,6 +50,7 @@ const ACTIONS = (beginning: string) => `WITH RECURSIVE known (action) AS (
   )
   SELECT action FROM known WHERE starts_with(action, ${beginning})`
 
+/** Lists entries of the audit log, the newest first. */
 export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
   if (filter.application !== undefined) await mustExist(store, filter.application)
   const { application, actor, action, from, until, before, limit } = filter

@@ -88,7 +88,7 @@ export function bound<Functions extends Record<string, (actor: Actor, ...given: 
 export class OperatorError extends Error {
   /** Identifies the error for programs. */
   readonly code = 'ERR_SERVICE_OPERATOR'
-  /** What is wrong, one sentence per fault. */
+  /** The faults, one sentence per fault. */
   readonly faults: readonly string[]
 
   constructor(...faults: string[]) {

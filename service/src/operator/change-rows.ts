@@ -6,7 +6,7 @@ import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 export interface RowChange<Row> {
   /** The application that it changes, which must exist. Defaults to the whole service. */
   readonly application?: string
-  /** What the audit log calls it, in dotted words: `key.revoked`. */
+  /** Its name in the audit log, in dotted words: `key.revoked`. */
   readonly action: string
   /** The details in the audit log, which may depend on the rows that the statement returns. */
   readonly detail: string | ((rows: readonly Row[]) => string)

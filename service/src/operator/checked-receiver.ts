@@ -9,10 +9,10 @@ export const FORMER_SECRET_MS = DAY_MS
 
 /** A receiver of requests, as an operator describes it, and what it can get. */
 interface Receiver<Item> {
-  /** What it is called, such as `A webhook`. */
+  /** Its name, such as `A webhook`. */
   readonly name: string
   readonly address: string
-  /** What it gets, such as `channel`. */
+  /** The right that it gets, such as `channel`. */
   readonly kind: string
   readonly items: readonly string[]
   readonly known: readonly Item[]

@@ -17,13 +17,13 @@ export interface DeliverySummary {
   readonly carrier: string | null
   /** Why the last attempt failed: `contact`, `carrier` or `outage`; `null` when none failed. */
   readonly fault: string | null
-  /** What the carrier says about the last attempt, or in its report; `null` when it says nothing. */
+  /** The carrier's words about the last attempt, or in its report; `null` when it says nothing. */
   readonly detail: string | null
-  /** What the carrier reported after it had accepted the message: `delivered`, `failed` or `complaint`; `null` without a report. */
+  /** The report of the carrier after it had accepted the message: `delivered`, `failed` or `complaint`; `null` without a report. */
   readonly report: string | null
   /** The ISO code of the phone's country; `null` without a phone. */
   readonly country: string | null
-  /** What the carrier says that the message costs, with the currency if it names one; `null` when it does not say. */
+  /** The cost of the message, as the carrier gives it, with the currency if it names one; `null` when it does not say. */
   readonly price: string | null
   /** The carrier's own id of the message; `null` when it has none. */
   readonly carrierId: string | null
@@ -57,6 +57,7 @@ export interface QueueState {
   readonly oldestDueAt: number | null
 }
 
+/** Counts the messages that wait and those that are due, with the time of the oldest. */
 export async function showQueue({ store }: Actor): Promise<QueueState> {
   const [row] = await store.query<{ waiting: number; due: number; oldest: number | null }>(
     `SELECT (SELECT count(*)::integer FROM (

@@ -102,7 +102,7 @@ export async function diagnoseDeliveries(
     return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
   }
   if (sent + lost === 0) return { severity: 'no data', subject, message: counts }
-  // What was handed to a carrier is not known to have arrived.
+  // A message that was handed to a carrier is not known to have arrived.
   if (lost + delivered === 0) {
     return { severity: 'no data', subject, message: `${counts} No carrier reports that one was delivered.` }
   }

@@ -83,7 +83,7 @@ async function diagnoseLog(store: Store): Promise<Diagnostic[]> {
   }))
 }
 
-/** What must be done before this release can use the store; `undefined` when it can. */
+/** The steps before this release can use the store; `undefined` when it can. */
 async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined> {
   const subject = 'migrations'
   const remedy = 'start the service, which applies them, or run migrate.'

@@ -40,14 +40,14 @@ export interface Diagnostic {
     readonly setting?: string
     readonly endpoint?: string
   }
-  /** What was found, with its numbers, and what to do about a warning or an error. */
+  /** The finding, with its numbers, and what to do about a warning or an error. */
   readonly message: string
 }
 
-/** What the doctor knows of the service's options, most of which describe the application `default`. */
+/** The facts that the doctor knows of the service's options, most of which describe the application `default`. */
 export interface DoctorOptions {
   readonly production: boolean
-  /** What the key of the options may do; absent without one. */
+  /** The permissions of the key of the options; absent without one. */
   readonly optionKey?: readonly Scope[] | undefined
   readonly homeCountry?: string | undefined
   readonly applicationName?: string | undefined

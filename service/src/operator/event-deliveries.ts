@@ -27,6 +27,7 @@ export interface EventDelivery {
 /** The result of one attempt. */
 export type AttemptSummary = Pick<EventDelivery, 'state' | 'status' | 'answer'> & { readonly id: string }
 
+/** Lists the deliveries of events, the newest first. */
 export async function listEventDeliveries(
   { store }: Actor,
   { application, endpoint }: EndpointReference,
@@ -45,6 +46,7 @@ export async function listEventDeliveries(
   )
 }
 
+/** Sends an event to an endpoint to try it. */
 export async function sendTestEvent(
   actor: Actor,
   { application, endpoint }: EndpointReference,
@@ -61,6 +63,7 @@ export async function sendTestEvent(
   return attemptNow(actor, { application, endpoint, id })
 }
 
+/** Sends a stored event to an endpoint at once. */
 export async function resendEvent(
   actor: Actor,
   { application, endpoint }: EndpointReference,
@@ -75,6 +78,7 @@ export async function resendEvent(
   return attemptNow(actor, { application, endpoint, id })
 }
 
+/** Queues all events of an endpoint that were given up, and returns how many. */
 export async function resendGivenUp(
   actor: Actor,
   { application, endpoint }: EndpointReference,

@@ -52,6 +52,7 @@ const countOf = (condition: string) => `(SELECT count(*)::integer FROM (
          SELECT FROM event_delivery WHERE application = $1 AND endpoint = event_endpoint.id AND ${condition} LIMIT 10000
        ) AS counted)`
 
+/** Lists the endpoints of an application, without their secrets. */
 export async function listEventEndpoints({ store }: Actor, application: string): Promise<EventEndpoint[]> {
   await mustExist(store, application)
   return store.query<EventEndpoint>(
@@ -64,6 +65,7 @@ export async function listEventEndpoints({ store }: Actor, application: string):
   )
 }
 
+/** Creates an endpoint. Its secret is in the result and nowhere else. */
 export async function createEventEndpoint(
   actor: Actor,
   application: string,
@@ -98,6 +100,7 @@ export async function createEventEndpoint(
   return { id, secret }
 }
 
+/** Gives an endpoint a new secret. */
 export async function rotateEventSecret(
   actor: Actor,
   reference: EndpointReference,
@@ -109,10 +112,12 @@ export async function rotateEventSecret(
   return { secret }
 }
 
+/** Pauses an endpoint: its events wait. */
 export function pauseEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
   return change(actor, reference, 'paused', 'paused_at = $3', [Date.now()])
 }
 
+/** Resumes an endpoint that was paused or disabled. */
 export function resumeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
   return change(actor, reference, 'resumed', 'paused_at = NULL, disabled_at = NULL, failing_since = NULL')
 }
@@ -132,6 +137,7 @@ async function change(
   })
 }
 
+/** Removes an endpoint with its events. */
 export async function removeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
   const { application, endpoint } = reference
   await changeRows(actor, {
@@ -142,7 +148,7 @@ export async function removeEventEndpoint(actor: Actor, reference: EndpointRefer
   })
 }
 
-/** What is wrong with an endpoint that does not exist. */
+/** The error about an endpoint that does not exist. */
 export function noEndpoint({ application, endpoint }: EndpointReference): string {
   return `"${application}" has no endpoint "${endpoint}": list its endpoints to see their ids.`
 }

@@ -17,7 +17,7 @@ export interface FoundUser extends UserReference {
   readonly reference: string
 }
 
-/** What a search found. */
+/** The results of a search. */
 export interface Found {
   /** By application and name. */
   readonly users: readonly FoundUser[]
@@ -33,6 +33,7 @@ const MAX_LENGTH = 400
 const ACCOUNT_REFERENCE = /^[\da-f]{12}$/i
 const MESSAGE_ID = /^[\w-]{22}$/
 
+/** Finds the users and the message that a text can name. */
 export async function find({ store, keys }: Actor, text: string): Promise<Found> {
   const wanted = text.trim()
   if (wanted === '' || wanted.length > MAX_LENGTH) {
@@ -81,6 +82,7 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
   }))
 }
 
+/** Finds the user whom a message was written to. */
 export async function findUserOfMessage(
   { store, keys }: Actor,
   { application, mode, id }: MessageReference,

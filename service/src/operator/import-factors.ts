@@ -17,7 +17,7 @@ import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange } from './audited-change.js'
 
-/** What is imported, and into which application. */
+/** The rows to import, and into which application. */
 export interface FactorImport extends ImportFile {
   /** The name of the application. */
   readonly application: string
@@ -32,11 +32,11 @@ interface ImportRemark {
   readonly line: number
   /** For programs. */
   readonly code: Refusal | keyof typeof REMARKS
-  /** What happened, and what to do. */
+  /** The event, and the remedy. */
   readonly reason: string
 }
 
-/** What an import did, or would do. It names no account and no secret. */
+/** The changes that an import made, or would make. They name no account and no secret. */
 export interface ImportReport {
   /** Rows whose authenticator app was added. */
   readonly imported: number
@@ -50,7 +50,7 @@ export interface ImportReport {
   readonly backupCodes: number
   /** Rows that were not imported. */
   readonly refused: readonly ImportRemark[]
-  /** What was left out of rows whose app was imported, or looks odd in them; and, where no row has an app to import, why each has none. */
+  /** The values left out of rows whose app was imported, or looks odd in them; and, where no row has an app to import, why each has none. */
   readonly remarks: readonly ImportRemark[]
   /** Lines with secrets of fewer than 128 bits that were imported, or were there. Their users should set up a new app. */
   readonly weak: readonly number[]
@@ -81,6 +81,7 @@ const REMARKS = {
 /** Each batch is a transaction: what an interrupted import has added stays, and the next run finds it unchanged. */
 const BATCH = 500
 
+/** Imports factors of another system into an application. */
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
   const partition = { id: partitionOf({ application: given.application, mode: given.mode ?? 'live' }) }
@@ -141,7 +142,7 @@ async function importBatch(
   report.weak.push(...weak)
 }
 
-/** What a batch adds, and what is said about its rows. A transaction may run again, so nothing outside is changed. */
+/** The rows that a batch adds, and what is said about its rows. A transaction may run again, so nothing outside is changed. */
 function planBatch(
   keys: Keys,
   partition: Partition,

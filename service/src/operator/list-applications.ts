@@ -46,6 +46,7 @@ export interface ApplicationPage {
 
 const ALL_AT_ONCE = 1_000
 
+/** Searches applications by their names, page by page. */
 export async function searchApplications(actor: Actor, filter: ApplicationFilter): Promise<ApplicationPage> {
   const { search = '', after = '', limit } = filter
   const rows = await actor.store.query<
@@ -72,6 +73,7 @@ export async function searchApplications(actor: Actor, filter: ApplicationFilter
   return { applications, ...(rows.length > limit && last && { next: last.application }) }
 }
 
+/** Lists all applications. */
 export async function listApplications(actor: Actor): Promise<ApplicationSummary[]> {
   const all: ApplicationSummary[] = []
   let after: string | undefined

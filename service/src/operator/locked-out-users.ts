@@ -78,7 +78,7 @@ export function describeLockedOut(lockedOut: readonly LockedOut[]): string {
     .join(' and ')
 }
 
-/** What the operator should do about locked-out users of one application. */
+/** The advice for locked-out users of one application. */
 export function lockedOutAdvice({ application, lockedOut }: LockedOutUsers): string {
   return (
     `In "${application}", ${describeLockedOut(lockedOut)}, which the application does not offer now, so they cannot sign in. ` +

@@ -20,6 +20,7 @@ const MAX_LISTED = 100
 // An index has the accounts that were ever locked.
 const IS_LOCKED = 'application = $1 AND locked_until > 0 AND locked_until > $2'
 
+/** Lists the locked users of an application. */
 export async function listLocked({ store }: Actor, data: DataReference): Promise<LockedUsers> {
   await mustExist(store, data.application)
   const partition = partitionOf(data)
@@ -59,6 +60,7 @@ export async function diagnoseLocked(store: Store, now: number): Promise<Diagnos
   })
 }
 
+/** Lifts the locks that began by a time, at most 10,000. It forgives no failure (R25, R26). */
 export async function unlockUsers(
   actor: Actor,
   {

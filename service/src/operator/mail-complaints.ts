@@ -13,6 +13,7 @@ export interface MailComplaint {
   readonly complainedAt: number
 }
 
+/** Lists the mailboxes whose owners reported a message as spam, the latest first. */
 export async function listComplaints({ store }: Actor, application: string): Promise<MailComplaint[]> {
   await mustExist(store, application)
   const rows = await store.query<{ email: string; complained_at: number }>(
@@ -23,6 +24,7 @@ export async function listComplaints({ store }: Actor, application: string): Pro
   return rows.map(({ email, complained_at }) => ({ mailbox: masked(email), complainedAt: complained_at }))
 }
 
+/** Removes the complaint of a mailbox, so that it gets messages again. */
 export async function liftComplaint(actor: Actor, application: string, mailbox: string): Promise<void> {
   const email = canonicalUser({ kind: 'email', email: mailbox })
   await changeRows(actor, {

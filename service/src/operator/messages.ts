@@ -41,6 +41,7 @@ export interface MessagePage {
   readonly next?: string | undefined
 }
 
+/** Searches the messages of an application, the newest first, page by page. */
 export async function searchMessages(actor: Actor, filter: MessageFilter): Promise<MessagePage> {
   const { store } = actor
   await mustExist(store, filter.application)
@@ -102,6 +103,7 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
   return { messages, ...(end && { next: `${end.createdAt}.${end.id}` }) }
 }
 
+/** Shows the delivery of a message, without its code. */
 export async function showMessage({ store }: Actor, given: MessageReference): Promise<DeliverySummary> {
   await mustExist(store, given.application)
   const [message] = await store.query<DeliverySummary>(
@@ -156,6 +158,7 @@ export interface InboxFilter extends DataReference {
   readonly limit: number
 }
 
+/** Lists the messages of the development inbox, with their texts. */
 export async function listInbox(actor: Actor, filter: InboxFilter): Promise<InboxMessage[]> {
   await mustExist(actor.store, filter.application)
   const messages = await storedInbox(actor.store, actor.keys()).messages(partitionOf(filter))

@@ -10,7 +10,7 @@ export const CONSOLE_APPLICATION = '_console'
 export interface OperatorAccount {
   /** Their email address, which never changes and names them in the audit log; for one of the provider, its issuer and their subject. */
   readonly email: string
-  /** What they may do. */
+  /** The role that they have. */
   readonly role: Role
   /** Whether they sign in at the identity provider, whose groups say their role, and have neither password nor second factor here. */
   readonly isExternal: boolean

@@ -12,6 +12,7 @@ import {
 import { readPersons, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 
+/** Lists the operators. */
 export async function listOperators({ store }: Actor): Promise<OperatorSummary[]> {
   const rows = await store.query<
     Omit<OperatorSummary, 'factors' | 'samePersonAs'> & { app: boolean; keys: readonly KeyMethod[] }
@@ -33,6 +34,7 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
   }))
 }
 
+/** Changes the role of an operator. */
 export async function changeRole(actor: Actor, email: string, role: Role): Promise<void> {
   checkRole(role)
   requireLocal(email)
@@ -46,6 +48,7 @@ export async function changeRole(actor: Actor, email: string, role: Role): Promi
   })
 }
 
+/** Disables an operator, and ends their sessions. */
 export async function disableOperator(actor: Actor, email: string): Promise<void> {
   await changeOperator(actor, email, {
     change: 'disabled_at = $2, invitation = NULL, version = version + 1',
@@ -56,6 +59,7 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
   })
 }
 
+/** Enables an account of the identity provider that was disabled. */
 export async function enableOperator(actor: Actor, name: string): Promise<void> {
   await changeRows(actor, {
     ...{ action: 'operator.enabled', detail: name },
@@ -66,6 +70,7 @@ export async function enableOperator(actor: Actor, name: string): Promise<void> 
   })
 }
 
+/** Ends all sessions of an operator. */
 export async function endOperatorSessions(actor: Actor, email: string): Promise<void> {
   await changeOperator(actor, email, {
     change: 'version = version + 1',
@@ -79,7 +84,7 @@ interface OperatorChange {
   readonly values?: readonly (string | number)[]
   /** Whether an administrator may be none afterwards. Defaults to `false`. */
   readonly mayEndAdmin?: boolean
-  /** What else it changes: whom the operator counts as one person with, or what was asked in a session that ends. */
+  /** Its other changes: whom the operator counts as one person with, or what was asked in a session that ends. */
   readonly after: (tx: Queries, email: string) => Promise<void>
   readonly action: string
   readonly detail?: string

@@ -24,7 +24,7 @@ export const PASSWORD_LENGTH = { min: 12, max: 200 } as const
 export interface Invited {
   /** Their email address. */
   readonly email: string
-  /** What they may do. Defaults to `viewer`, or the role that they have. */
+  /** The role that they get. Defaults to `viewer`, or the role that they have. */
   readonly role?: Role | undefined
   /** Whether an operator who can sign in is refused, instead of getting a new password and second factor. Defaults to `false`. */
   readonly unlessActive?: boolean | undefined
@@ -44,6 +44,7 @@ export function newLink(): { readonly token: string; readonly hash: string } {
   return { token, hash: textHash(token) }
 }
 
+/** Invites an operator. The link is in the result and nowhere else. */
 export async function inviteOperator(actor: Actor, invited: Invited): Promise<Invitation> {
   const { token, hash } = newLink()
   return { token, expiresAt: await inviteWithLink(actor, invited, hash) }
@@ -83,6 +84,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
   return now + INVITATION_MS
 }
 
+/** Makes the open link of an invitation void. */
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
   await auditedChange(actor, async (tx, record) => {
@@ -108,6 +110,7 @@ export interface Reset {
   readonly independent?: boolean | undefined
 }
 
+/** Removes the password and the factors of an operator. The link to set new ones is in the result and nowhere else. */
 export async function resetOperator(actor: Actor, email: string, reset: Reset = {}): Promise<Invitation> {
   const { token, hash } = newLink()
   return { token, expiresAt: await resetWithLink(actor, email, hash, reset) }
@@ -142,6 +145,7 @@ export async function resetWithLink(
   return expiresAt
 }
 
+/** Sets the password of an operator by the link of an invitation or a reset. */
 export async function acceptInvitation(
   actor: Actor,
   token: string,

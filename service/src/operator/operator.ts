@@ -42,7 +42,7 @@ const withSecond =
 const withSecondOperator = withSecond('operator')
 const withSecondAdmin = withSecond('administrator', hasSecondAdmin)
 
-/** What an operator can do, by the functions that do it. */
+/** The operations of an operator, by the functions that do it. */
 const METHODS = {
   /** Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `countries` defaults to the service's `homeCountry`. */
   createApplication,
@@ -193,7 +193,7 @@ export type Operator = Bound<typeof METHODS> & {
   readonly events: Bound<typeof EVENT_METHODS>
 }
 
-/** What an operator may be given besides the store. Without keys, webhooks cannot be set and users cannot be listed, exported and erased. */
+/** The parts that an operator may be given besides the store. Without keys, webhooks cannot be set and users cannot be listed, exported and erased. */
 export type OperatorParts = Partial<Omit<Actor, 'store' | 'name' | 'asker'>>
 
 /** The operator called `name`, on a store. */

@@ -29,6 +29,7 @@ const SHOW = statement<{ application: string; day: number; period: number }>(
    ORDER BY paused_at IS NULL, (sent >> ${HALVINGS}) - (typed >> ${HALVINGS}) DESC, scope, key LIMIT ${MAX_LISTED}`,
 )
 
+/** Lists the countries and prefixes to whose phones an application sends codes. */
 export async function showTraffic({ store }: Actor, application: string): Promise<PhoneTrafficSummary[]> {
   await mustExist(store, application)
   const now = Date.now()
@@ -36,6 +37,7 @@ export async function showTraffic({ store }: Actor, application: string): Promis
   return SHOW.rows(store, parameters)
 }
 
+/** Pauses the messages of an application to a country or prefix. */
 export async function pauseTraffic(actor: Actor, application: string, destination: string): Promise<void> {
   await changeRows(actor, {
     ...{ application, action: 'traffic.paused', detail: destination },
@@ -47,6 +49,7 @@ export async function pauseTraffic(actor: Actor, application: string, destinatio
   })
 }
 
+/** Ends the pause of a country or prefix, whose codes are counted anew. */
 export async function resumeTraffic(actor: Actor, application: string, destination: string): Promise<void> {
   await changeRows<{ sent: number; typed: number }>(actor, {
     ...{ application, action: 'traffic.resumed' },

@@ -1,7 +1,7 @@
 import { queryOne } from '../store/store.js'
 import { type Actor, auditedChange } from './audited-change.js'
 
-/** What happens to the backup codes of a restored database, which may have been used. */
+/** The treatment of the backup codes of a restored database, which may have been used. */
 export const BACKUP_CODE_CHOICES = ['keep', 'drop'] as const
 
 /** A restore of the database to an earlier time. */
@@ -12,12 +12,12 @@ export interface Restore {
   readonly backupCodes: (typeof BACKUP_CODE_CHOICES)[number]
 }
 
-/** What was made void, and what the restored database may say wrongly. */
+/** The rows made void, and those that may be wrong. */
 export interface Restored {
   /** How much of what can be used once was made void, by its kind. */
   readonly voided: Readonly<Record<string, number>>
   /**
-   * What was valid at the time and may have been revoked, disabled or changed since: API keys, operators with their roles, and the
+   * The rows that were valid at the time and may have been revoked, disabled or changed since: API keys, operators with their roles, and the
    * addresses to which messages and events are posted.
    */
   readonly unconfirmed: readonly {

@@ -3,7 +3,7 @@ import { OperatorError } from './audited-change.js'
 /** The roles of operators in the console, from the least to the most powerful. */
 export const ROLES = ['viewer', 'support', 'admin'] as const
 
-/** What an operator may do in the console: `viewer` reads, `support` helps users, `admin` changes everything. */
+/** The roles of an operator in the console: `viewer` reads, `support` helps users, `admin` changes everything. */
 export type Role = (typeof ROLES)[number]
 
 /** Whether a role may do what `least` may do. */

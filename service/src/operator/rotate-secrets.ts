@@ -17,7 +17,7 @@ export interface Rotation {
   readonly moved: number
   /** Former keys on which nothing depends any more: their secrets can be removed from SERVICE_PREVIOUS_SECRETS. */
   readonly retired: readonly string[]
-  /** What still depends on former keys. */
+  /** The rows that still depend on former keys. */
   readonly remaining: readonly KeyUse[]
 }
 
@@ -170,7 +170,7 @@ const BACKUP_CODES = 'backup codes'
 /** How much of the store depends on a key. */
 export interface KeyUse {
   readonly keyId: string
-  /** What depends on it, in words. */
+  /** The things that depend on it, in words. */
   readonly what: string
   /** How many; large numbers are not counted to the end. */
   readonly count: number
@@ -234,7 +234,7 @@ const KEY_USES = `SELECT key_id AS "keyId", what, movable = 1 AS movable, least(
       FROM challenge WHERE ended_at IS NULL AND expires_at > $1 GROUP BY key
   ) AS used GROUP BY key_id, what, movable ORDER BY key_id, what`
 
-/** What depends on which key at this time. */
+/** The rows that depend on each key at this time. */
 export function keyUses(queries: Queries, now: number): Promise<KeyUse[]> {
   return queries.query<KeyUse>(KEY_USES, [now])
 }

@@ -58,10 +58,11 @@ async function isWithin(
 export interface OwnFactorChange {
   /** The kind of factor. */
   readonly method: 'app' | KeyMethod
-  /** What happened to it. */
+  /** Whether it was added or removed. */
   readonly change: 'added' | 'removed'
 }
 
+/** Records that an operator added or removed a factor of their own. */
 export async function recordOwnFactor(actor: Actor, { method, change }: OwnFactorChange): Promise<void> {
   const isAdded = change === 'added'
   const now = Date.now()
@@ -76,6 +77,7 @@ export async function recordOwnFactor(actor: Actor, { method, change }: OwnFacto
   })
 }
 
+/** Records that an operator signed in. */
 export async function recordSignIn(actor: Actor): Promise<void> {
   await changeRows(actor, {
     ...{ action: 'operator.signed_in', detail: actor.name },

@@ -134,7 +134,7 @@ export interface TimelineEntry {
   readonly at: number
   /** `challenge`, `message` or `wrong code`. */
   readonly kind: 'challenge' | 'message' | 'wrong code'
-  /** What it was, such as `sms for sign-in`. */
+  /** Its kind and purpose, such as `sms for sign-in`. */
   readonly what: string
   /** How it ended, such as `typed` or `delivered`; empty for a wrong code. */
   readonly result: string
@@ -144,6 +144,7 @@ export interface TimelineEntry {
 
 const MAX_ENTRIES = 50
 
+/** Lists the latest challenges, messages and wrong codes of a user, the newest first. */
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
   const key = [partitionOf(user), accountOf(user)]
@@ -170,6 +171,7 @@ export interface UserFilter extends DataReference {
   readonly after?: string | undefined
 }
 
+/** Lists users, page by page. */
 export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserPage> {
   const { application, mode, ...page } = filter
   await mustExist(actor.store, application)
@@ -180,6 +182,7 @@ export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserP
   return found
 }
 
+/** Exports the stored data about a user. */
 export async function exportUser(actor: Actor, user: UserReference): Promise<AccountExport> {
   await mustExist(actor.store, user.application)
   const partition = { id: partitionOf(user) }
@@ -188,6 +191,7 @@ export async function exportUser(actor: Actor, user: UserReference): Promise<Acc
   return exported
 }
 
+/** Erases the stored data about a user. */
 export async function eraseUser(actor: Actor, user: UserReference): Promise<ErasedUser> {
   await mustExist(actor.store, user.application)
   return eraseUserData(actor, { id: partitionOf(user) }, accountOf(user))

@@ -62,6 +62,7 @@ export interface UserState {
   readonly factors: readonly FactorState[]
 }
 
+/** Shows the state of a user. */
 export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
   const { store } = actor
   const settings = await storedSettings(store, user.application)
@@ -108,6 +109,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
   }
 }
 
+/** Lifts the lock of a user. It forgives no failure (R25, R26). */
 export async function unlockUser(actor: Actor, user: UserReference): Promise<void> {
   await changeRows(actor, {
     ...{ application: user.application, action: 'user.unlocked', detail: maskedUser(user) },
@@ -118,6 +120,7 @@ export async function unlockUser(actor: Actor, user: UserReference): Promise<voi
   })
 }
 
+/** Disables a factor of a user until it is bound anew. */
 export async function disableFactor(
   actor: Actor,
   user: UserReference,
@@ -242,12 +245,14 @@ export function unknownUser(user: UserReference): OperatorError {
   )
 }
 
+/** Lists the keys of a user. */
 export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
   await mustExist(store, user.application)
   const rows = await listKeys(store, { id: partitionOf(user) }, accountOf(user))
   return rows.map(keyFrom)
 }
 
+/** Removes a key of a user. */
 export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
   const partition = { id: partitionOf(user) }
   const account = accountOf(user)

@@ -51,12 +51,14 @@ function parametersOf(filter: WaitingFilter & { readonly id?: string }): Paramet
   }
 }
 
+/** Counts the messages that wait. */
 export async function countWaiting({ store }: Actor, filter: WaitingFilter): Promise<number> {
   await mustExist(store, filter.application)
   const row = await COUNT.first<{ count: number }>(store, parametersOf(filter))
   return row?.count ?? 0
 }
 
+/** Tries waiting messages at once, and returns how many. */
 export async function retryMessages(actor: Actor, filter: WaitingFilter): Promise<number> {
   const { application, mode, channel, carrier } = filter
   const of = [mode === 'test' && 'of test keys', channel, carrier]
@@ -70,6 +72,7 @@ export async function retryMessages(actor: Actor, filter: WaitingFilter): Promis
   return retried.length
 }
 
+/** Tries a waiting message at once. */
 export async function retryMessage(actor: Actor, message: MessageReference): Promise<void> {
   await changeRows(actor, {
     ...{ application: message.application, action: 'message.retried', detail: message.id },

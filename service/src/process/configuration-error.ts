@@ -44,7 +44,7 @@ function parsePairs(values: z.core.$ZodType, text: string): unknown {
 export class ConfigurationError extends Error {
   /** Identifies the error for programs. */
   readonly code = 'ERR_SERVICE_OPTIONS'
-  /** What is wrong, one sentence per fault. */
+  /** The faults, one sentence per fault. */
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[], options?: ErrorOptions) {

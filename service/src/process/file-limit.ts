@@ -17,7 +17,7 @@ function fileLimit(): number | undefined {
   }
 }
 
-/** What this process may have open, and what that means for it. */
+/** The files that this process may have open, and what that means for it. */
 export interface FileLimit {
   readonly fault?: string
   readonly warning?: string

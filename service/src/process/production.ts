@@ -3,7 +3,7 @@ export function isProduction(env: Readonly<Record<string, string | undefined>> =
   return env.NODE_ENV === 'production'
 }
 
-/** What is wrong with `NODE_ENV`: a misspelled production, which Express and our checks would take for development. */
+/** The fault in `NODE_ENV`: a misspelled production, which Express and our checks would take for development. */
 export function productionFaults(env: Readonly<Record<string, string | undefined>> = process.env): string[] {
   const mode = env.NODE_ENV ?? ''
   if (isProduction(env) || !/^\s*prod(uction)?\s*$/i.test(mode)) return []

@@ -87,7 +87,7 @@ export function oidcSettings(console: ConsoleSettings) {
   return { issuer, clientId, clientSecret, scope, groupsClaim, groups, amr, acr }
 }
 
-/** What is missing for the sign-in at an identity provider. Without a value that counts as a second factor, nobody could sign in. */
+/** The members missing for the sign-in at an identity provider. Without a value that counts as a second factor, nobody could sign in. */
 export function oidcFaults(console: ConsoleSettings): string[] {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcScope, oidcAdmins, oidcSupport, oidcViewers } =
     console
@@ -116,7 +116,7 @@ export function oidcFaults(console: ConsoleSettings): string[] {
   return faults
 }
 
-/** What is wrong with the console in production: without a proxy that terminates TLS, no request reaches it. */
+/** The fault of the console in production: without a proxy that terminates TLS, no request reaches it. */
 export function consoleFaults({ url, trustedProxies, oidcIssuer }: ConsoleSettings): string[] {
   const faults: string[] = []
   if (trustedProxies.length === 0) {

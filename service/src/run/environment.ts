@@ -28,7 +28,7 @@ export interface ServiceEnvironment {
   readonly logLevel: LogEvent['level']
   /** SERVICE_DRAIN_DURATION: how long `/readyz` fails before the service stops accepting requests. Defaults to 5 s in production, else 0. */
   readonly drainMs: number
-  /** What the operator should know, one sentence per entry. */
+  /** The warnings for the operator, one sentence per entry. */
   readonly warnings: readonly string[]
 }
 
@@ -85,7 +85,7 @@ function missingInProduction(env: Environment): string[] {
   return faults
 }
 
-/** What only the process has; `undefined` when some of it is wrong. */
+/** The options of the process alone; `undefined` when some are wrong. */
 function readProcess(
   env: Environment,
   production: boolean,
@@ -150,7 +150,7 @@ function contentOf(path: string): unknown {
   }
 }
 
-/** What is wrong with the options, with the names of their variables. */
+/** The faults of the options, with the names of their variables. */
 function optionFaults(options: ServiceOptions): readonly string[] {
   try {
     readOptions(options)

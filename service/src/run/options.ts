@@ -112,7 +112,7 @@ export const optionsSchema = z.strictObject({
     .default([]),
   /** An API key of the application `default`, in addition to those in the store: 16 to 512 visible ASCII characters. Defaults to none. */
   apiKey: bearerKey('apiKey').optional(),
-  /** What `apiKey` may do. Defaults to all. */
+  /** The permissions of `apiKey`. Defaults to all. */
   apiKeyScopes: z
     .array(z.enum(SCOPES, { error: `apiKeyScopes must be of ${SCOPES.join(', ')}` }), {
       error: `apiKeyScopes must be a list of ${SCOPES.join(', ')}`,
@@ -140,7 +140,7 @@ export const optionsSchema = z.strictObject({
   /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
   delivery,
   /**
-   * What a request shows to read the inbox of development, at `/mfa/inbox` of your app: 16 to 512 visible ASCII characters. Defaults
+   * The key that a request shows to read the inbox of development, at `/mfa/inbox` of your app: 16 to 512 visible ASCII characters. Defaults
    * to a random one that is kept in the file `inbox-key` of `dataDir`, and in memory to a new one at each start.
    */
   inboxKey: bearerKey('inboxKey').optional(),

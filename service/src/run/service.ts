@@ -66,7 +66,7 @@ export type ServiceApplication = Pick<CountersignService, 'mfa' | 'inbox'>
 
 /** A running service. */
 export interface CountersignService {
-  /** What runs: the release, the kind of database, the carriers of each channel such as `email=smtp, sms=twilio`, and the engine. */
+  /** The running parts: the release, the kind of database, the carriers of each channel such as `email=smtp, sms=twilio`, and the engine. */
   readonly info: {
     readonly version: string
     readonly store: Store['name']

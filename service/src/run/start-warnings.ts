@@ -9,7 +9,7 @@ import type { LogEvent } from '../telemetry/log/logger.js'
 import { demonstrationAdvice } from '../transcription/open-transcription.js'
 import type { ServiceSettings } from './options.js'
 
-/** What the log warns about when the service starts with these settings. */
+/** The warnings in the log when the service starts with these settings. */
 export function startWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {
   const routes = Object.entries(settings.routes).flatMap(([channel, list]) =>
     list.flatMap((route) => routeWarnings(channel, route, settings)),

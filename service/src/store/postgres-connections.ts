@@ -4,7 +4,7 @@ import { ConfigurationError } from '../process/configuration-error.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import type { ConnectionCounts, PostgresLimits } from './store.js'
 
-/** What is known of a connection. */
+/** The facts known of a connection. */
 export interface Session {
   /** Another program, such as PgBouncer, hands each transaction to any of its connections. */
   readonly isPooled: boolean

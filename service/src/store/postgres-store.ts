@@ -9,7 +9,7 @@ import type { PostgresLimits, Queries, Store, Value } from './store.js'
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
 const BACKGROUND_TIMEOUT_MS = 600_000
 
-/** What looks through whole tables is planned with all that PostgreSQL can do. */
+/** A statement that looks through whole tables is planned with all that PostgreSQL can do. */
 const BACKGROUND_SETTINGS = [
   `statement_timeout = ${BACKGROUND_TIMEOUT_MS}`,
   'plan_cache_mode = auto',

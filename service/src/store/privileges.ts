@@ -74,7 +74,7 @@ export async function missingPrivileges(store: Store): Promise<string[]> {
   return rows.map(({ missing }) => missing)
 }
 
-/** What is wrong when these privileges are missing, and what to do. */
+/** The fault when these privileges are missing, and what to do. */
 export function lackOfPrivileges(missing: readonly string[]): string {
   return (
     `The role of the database (DATABASE_URL) lacks privileges: ${missing.join(', ')}. ` +

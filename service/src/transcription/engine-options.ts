@@ -9,7 +9,7 @@ export type Engine =
   | ({ readonly by: 'server' } & Omit<OpenAiSettings, 'apiKey'>)
   | { readonly by: 'object'; readonly engine: Transcriber }
 
-/** What the option `transcriber` must be. */
+/** The forms of the option `transcriber`. */
 export const TRANSCRIBER_FORMS =
   'auto, off, pocketsphinx, command:…, the address of a transcription server, or an object with transcribe()'
 
@@ -55,7 +55,7 @@ export type LiveEngineChoice =
 
 const DEFAULT_MODEL = 'gpt-4o-transcribe'
 
-/** What the option `liveTranscriber` must be. */
+/** The forms of the option `liveTranscriber`. */
 export const LIVE_TRANSCRIBER_FORMS = 'auto, off, pocketsphinx, openai+wss://…, or an object with open()'
 
 /** Reads the option `liveTranscriber`. The result is a string if it is invalid. */

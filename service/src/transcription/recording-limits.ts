@@ -6,7 +6,7 @@ const MIN_TIMEOUT_MS = 60_000
 /** ffmpeg decodes recordings more than a hundred times as fast as they were spoken. */
 const MIN_SPEED = 20
 
-/** What a recording may be. */
+/** The limits of a recording. */
 export interface RecordingLimits {
   readonly maxBytes: number
   readonly maxSeconds: number

@@ -35,7 +35,7 @@ export interface TranscriptionParts {
   readonly fetchOptions: AddressRules
   readonly log: Logger
   readonly maxConcurrent: number
-  /** What recordings may be. Defaults to the defaults of the options. */
+  /** The limits of recordings. Defaults to the defaults of the options. */
   readonly limits?: TranscriptionLimits
   /** The languages that the operator says the engine has. Defaults to those that the engine names itself. */
   readonly languages?: readonly string[] | undefined
@@ -49,7 +49,7 @@ export interface Origin {
 
 interface TranscribeOptions extends SpeechOptions {
   readonly callerGone?: AbortSignal | undefined
-  /** What the recording may be. Defaults to the limits of callers who wait. */
+  /** The limits of the recording. Defaults to the limits of callers who wait. */
   readonly limits?: RecordingLimits | undefined
   /** Called once the recording has arrived, and then whenever the engine says how far it has come. */
   readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
@@ -58,6 +58,7 @@ interface TranscribeOptions extends SpeechOptions {
 /** Turns recordings into text, a limited number at a time. */
 export type Transcription = ReturnType<typeof createTranscription>
 
+/** Creates the transcription from its parts. */
 export function createTranscription(parts: TranscriptionParts) {
   const { fetchOptions, log, maxConcurrent, limits = DEFAULT_LIMITS } = parts
   const { transcriber: engine, languages } = parts

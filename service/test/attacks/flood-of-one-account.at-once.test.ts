@@ -15,7 +15,7 @@ const OTHERS = 20
 
 type Parameters = Readonly<Record<string, string>>
 
-/** What the attacker sends a thousand times at once; all of it changes the row of one account. */
+/** The requests that the attacker sends a thousand times at once; all of them change the row of one account. */
 const WRITING: readonly [what: string, path: string, parameters: (nr: number) => Parameters][] = [
   ['set-ups of an app', '/v1/mfa/app', () => ({})],
   ['requests for codes', '/v1/mfa', () => ({ Type: 'EMAIL' })],

@@ -64,7 +64,7 @@ async function signIn({ browser, email, secret }: SignedIn): Promise<void> {
   await typeCode({ browser, email, secret }).expect(303)
 }
 
-/** What an operator does to another one on the page of operators, with a fresh second factor. */
+/** The changes that an operator makes to another one on the page of operators, with a fresh second factor. */
 async function change(
   who: SignedIn,
   action: 'invite' | 'role' | 'reset' | 'disable' | 'revoke',

@@ -26,7 +26,7 @@ export interface State {
   readonly by?: Who
   /** The button that is pressed on the page at the path: the state is the page that follows. Defaults to none. */
   readonly press?: string | RegExp
-  /** What is entered before, by the names of fields; `true` ticks a box. */
+  /** The values entered beforehand, by the names of fields; `true` ticks a box. */
   readonly entries?: Readonly<Record<string, string | true>>
 }
 
@@ -151,7 +151,7 @@ async function openState(page: Page, url: string, opened: State): Promise<void> 
   expect([state, response?.status()]).toEqual([state, status])
 }
 
-/** What is wrong with an open page: what does not fit, what leads nowhere, and choices of one. */
+/** The faults of an open page: what does not fit, what leads nowhere, and choices of one. */
 export async function faultsOf(page: Page, { name, path }: State): Promise<readonly string[]> {
   const read = (what: string) => page.evaluate<string[]>(what)
   const leadsNowhere = name in LEADS_NOWHERE

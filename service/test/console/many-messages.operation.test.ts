@@ -9,7 +9,7 @@ import { newFolder, type OwnPostgres, ownPostgres } from '../postgres-cluster.js
 import { openConsole, type TestConsole } from './kit.js'
 
 const MESSAGES = 100_000
-/** What one page may look at: ten thousand messages for a filter, and some more. */
+/** The number of rows that one page may look at: ten thousand messages for a filter, and some more. */
 const MOST_EXAMINED = 12_000
 
 interface Plan {

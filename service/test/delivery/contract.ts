@@ -17,7 +17,7 @@ export interface OpenedCarrier {
   answer?(how: Answer): void
   /** Sets the raw HTTP answer from now on; absent for receivers without HTTP. */
   answerWith?(status: number, body: string, headers?: Readonly<Record<string, string>>): void
-  /** What no error may contain. */
+  /** The texts that no error may contain. */
   readonly secrets: readonly string[]
   close(): Promise<void>
 }

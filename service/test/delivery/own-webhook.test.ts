@@ -186,7 +186,7 @@ describe('the own webhook of an application', () => {
       const error = await rejection(ops().setWebhook(name, { url, channels: ['sms'] }))
       expect(error.message).toContain('public host')
     }
-    // What a name or an address leads to is checked with every request.
+    // The target of a name or an address is checked with every request.
     await ops().setWebhook(name, { url: 'https://localhost/hook', channels: ['sms'] })
     expect(await send(freshPhone().phone, 'SMS')).toMatchObject({ status: 502, code: 'delivery_failed' })
     expect(receiver.requests).toHaveLength(1)

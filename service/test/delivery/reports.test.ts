@@ -162,7 +162,7 @@ else
         await bench.context.outbox.poll()
         expect(await failed.state()).toBe('failed')
 
-        // What failed was not delivered, in whatever order the reports arrive.
+        // A message that failed was not delivered, in whatever order the reports arrive.
         const both = await sent('sms', down())
         for (const status of ['undelivered', 'delivered']) await post(fromTwilio(both.reference, status))
         expect(await both.state()).toBe('queued')

@@ -35,7 +35,7 @@ const FORGED_VALUES = ['true', '1', 'yes']
 const USUAL_LOGINS =
   'login signin sign-in session sessions auth auth/login auth/local users/sign_in user/login account/login api/login api/signin api/session api/auth api/auth/login api/v1/login api/v1/auth/login v1/login mobile/login admin/login legacy/login oauth/token token api/token'
 const USUAL_INBOXES = ['/inbox', '/mfa-inbox', '/dev/inbox', '/messages', '/mailbox', '/emails']
-/** What browsers say about a post of another site, with `Sec-Fetch-Site` and without it. */
+/** The headers of browsers for a post of another site, with `Sec-Fetch-Site` and without it. */
 const CROSS_SITE = [{ Origin: FOREIGN, 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'null' }]
 
 const attack = (name: string, promise: string, run: Attack['run']): Attack => ({ name, promise, run })

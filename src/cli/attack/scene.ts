@@ -5,7 +5,7 @@ import type { AttackTarget } from './read-target.js'
 import { openTarget } from './target.js'
 import { given, Untried } from './verdict.js'
 
-/** What the attacks on an app share: the target, and browsers that have signed in. */
+/** The parts that the attacks on an app share: the target, and browsers that have signed in. */
 export type Scene = ReturnType<typeof openScene>
 
 /** Opens the target. Each browser signs in when the first attack needs it. */

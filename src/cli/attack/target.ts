@@ -59,7 +59,7 @@ export function openTarget(target: AttackTarget) {
     throw new Untried('no message with a new code arrived in --inbox')
   }
 
-  /** What the plugin says about the factors of a user. */
+  /** The answer of the plugin about the factors of a user. */
   const factorsOf = async (agent: ProbeAgent) => {
     const { text } = await get(agent, check.path, {})
     const state: { factors?: { id: string; method: string; strength: string }[] } = JSON.parse(text)

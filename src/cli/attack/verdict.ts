@@ -1,14 +1,16 @@
-/** What became of a promise. `untried` is never `held`. */
+/** The state of a promise. `untried` is never `held`. */
 export interface Verdict {
   readonly verdict: 'held' | 'broken' | 'untried'
-  /** What was seen, or what to give so that the attack can be tried. */
+  /** The observation, or the argument to give so that the attack can be tried. */
   readonly reason: string
 }
 
 /** Why an attack could not be tried, and what to give. */
 export class Untried extends Error {}
 
+/** The verdict on a promise that was kept. */
 export const held = (reason: string): Verdict => ({ verdict: 'held', reason })
+/** The verdict on a promise that was broken. */
 export const broken = (reason: string): Verdict => ({ verdict: 'broken', reason })
 
 /** @throws {Untried} if an option was not given that the attack needs. */

@@ -12,7 +12,7 @@ export interface TestMailbox {
   newest(): Promise<string>
 }
 
-/** What one check needs, fresh for each of them. */
+/** The parts that one check needs, fresh for each of them. */
 interface Call {
   readonly settings: ServiceSettings
   /** @throws {Error} when there is none, so that nothing is sent. */
@@ -33,7 +33,7 @@ type Check = (call: Call) => Promise<string | undefined>
 /** How many wrong codes are sent before the right one must be refused. */
 const ATTEMPTS = 20
 
-/** What a good service does, and how it is checked. */
+/** The behaviour of a good service, and how it is checked. */
 export const CHECKS: Readonly<Record<string, Check>> = {
   'accepts the code of an authenticator app': async ({ enroll }) => {
     const user = await enroll()

@@ -61,7 +61,7 @@ function domName(error: unknown): string {
 /** Why a browser cannot use keys: the page is not secure, a policy forbids it, or the browser has no WebAuthn. */
 export type MissingKeySupport = 'insecure_context' | 'permissions_policy' | 'no_webauthn'
 
-/** What the browser can do with keys. */
+/** The abilities of the browser with keys. */
 export interface KeySupport {
   /** Whether security keys and passkeys can be used at all. */
   readonly supported: boolean
@@ -93,6 +93,7 @@ export function canCreateWithoutPrompt(): Promise<boolean> {
   return ask(async () => (await PublicKeyCredential.getClientCapabilities?.())?.conditionalCreate)
 }
 
+/** Says why this browser cannot use keys; `undefined` if it can. */
 export function missingSupport(): MissingKeySupport | undefined {
   if (!globalThis.isSecureContext) return 'insecure_context'
   if (typeof globalThis.PublicKeyCredential !== 'function') return 'no_webauthn'

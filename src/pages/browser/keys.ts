@@ -3,7 +3,7 @@ import { createKey, useKey } from './ceremony.js'
 import { failed, type KeyFailed, type KeyRoutes, postJson } from './request.js'
 import { signalUnknownKey } from './signals.js'
 
-/** What `confirmWithKey` needs. */
+/** The parameters of `confirmWithKey`. */
 export interface ConfirmWithKeyOptions extends KeyRoutes {
   /** The ceremony: `passkey` with user verification, `security-key` without. */
   readonly method: KeyMethod
@@ -72,7 +72,7 @@ async function forget(id: string, { rpId, allowCredentials = [] }: RequestOption
   }
 }
 
-/** What `enrollKey` needs. */
+/** The parameters of `enrollKey`. */
 export interface EnrollKeyOptions extends KeyRoutes {
   /** `passkey` for a key with user verification, which counts as two factors; `security-key` for mere possession. */
   readonly method: KeyMethod

@@ -16,6 +16,7 @@ export interface Answered {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** Posts JSON to a route of the app. */
 export function postJson(routes: KeyRoutes, path: string, body: object): Promise<Answered | KeyFailed> {
   return request(routes, path, {
     method: 'POST',
@@ -24,6 +25,7 @@ export function postJson(routes: KeyRoutes, path: string, body: object): Promise
   })
 }
 
+/** Gets JSON from a route of the app. */
 export function getJson(routes: KeyRoutes, path: string): Promise<Answered | KeyFailed> {
   return request(routes, path, {})
 }
@@ -53,7 +55,7 @@ function refused(problem: KeyProblem): KeyFailed {
 /** Why a key was not added or accepted. `refused`: see `problem.code`. `offline`: the app was not reached. */
 export type KeyFailureReason = KeyFailure | 'refused' | 'offline'
 
-/** What a program needs of the app's problem response (RFC 9457). */
+/** The members that a program needs of the app's problem response (RFC 9457). */
 export interface KeyProblem {
   /** The code of the problem, such as `step_up_required`. */
   readonly code: string
@@ -79,6 +81,7 @@ export interface KeyFailed {
   readonly problem?: KeyProblem
 }
 
+/** A failure with its reason and the problem that the app reported. */
 export function failed(reason: KeyFailureReason, problem?: KeyProblem): KeyFailed {
   return { ok: false, reason, ...(problem && { problem }) }
 }

@@ -37,9 +37,9 @@ export function signalAcceptedKeys(
 /** Tells the password manager the current name of the account. Call it after the user has changed it. Never rejects. */
 export function signalUserName(
   owner: KeyOwner & {
-    /** What identifies the account, such as the email address. */
+    /** The name that identifies the account, such as the email address. */
     readonly name: string
-    /** What the user is called. Defaults to `name`. */
+    /** The name of the user. Defaults to `name`. */
     readonly displayName?: string
   },
 ): Promise<boolean> {

@@ -35,7 +35,7 @@ export class StepUpError extends Error {
   }
 }
 
-/** What `withStepUp` can be told. */
+/** The options of `withStepUp`. */
 export interface StepUpOptions {
   /** The path of the MFA pages, `urls.path` of the app. Defaults to `/mfa`. */
   readonly base?: string

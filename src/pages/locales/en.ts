@@ -278,7 +278,7 @@ export const en = {
     /** After the code. */
     given: 'You have confirmed exactly this:',
     refuse: 'Refuse: I don’t want this',
-    /** What a change of the sign-in options is called, as the user confirms it. */
+    /** The name of a change of the sign-in options, as the user confirms it. */
     change: { app: 'Add an authenticator app', backup_codes: 'Show new backup codes' },
   },
   /** The page on which the user sends an interrupted form again. */
@@ -388,7 +388,7 @@ export const en = {
     save: 'Save',
     removeTitle: 'Remove “{name}”?',
     remove: 'You can no longer use it to sign in to {app}.',
-    /** What it means when no other key is left. */
+    /** The consequence when no other key is left. */
     phishing:
       'You then have no passkey or security key left, and a fake sign-in page could trick you into giving away your codes.',
     /** The page after a sign-in with a code. */

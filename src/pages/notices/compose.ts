@@ -71,7 +71,7 @@ function inPreferred(content: NoticeContent, preferred: readonly string[]) {
   }
 }
 
-/** What the user should do, a line each. */
+/** The advice to the user, a line each. */
 function helpIn(texts: NoticeCatalogue, { facts, notMeUrl, cancelUrl }: NoticeContent): readonly string[] {
   if (facts.type === 'account_secured') return [texts.thenPassword]
   if (cancelUrl) return [texts.cancel, cancelUrl, texts.thenPassword]

@@ -44,7 +44,7 @@ export type ContactNoticeType = Extract<
 
 /** The facts of an account notice. */
 export interface NoticeFacts {
-  /** What happened to the account. */
+  /** The event that the notice is about. */
   readonly type: NoticeType
   /** When it happened, in milliseconds since 1970. */
   readonly at: number

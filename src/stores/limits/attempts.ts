@@ -20,7 +20,7 @@ export interface Attempt {
   readonly userId: string
   /** The id of the challenge, or its substitute if no code was sent. */
   readonly challenge: string
-  /** What a correct code approves: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
+  /** The transaction that a correct code approves: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
   readonly approval: string
   /** The factor that the code belongs to, as `factorBinding` names it. Absent while a new app is confirmed. */
   readonly binding?: string | undefined
@@ -42,7 +42,7 @@ export type AttemptPermit =
   | { readonly ok: false; readonly why: 'exhausted' | 'locked'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly why: 'disabled' }
 
-/** What follows from a wrong code. */
+/** The effects of a wrong code. */
 interface Failure {
   /** How long the account is locked because of it; 0 if it is not. */
   readonly lockedForSeconds: number
@@ -51,7 +51,7 @@ interface Failure {
   readonly repeated: boolean
 }
 
-/** What limits an account now. */
+/** The limits of an account at present. */
 export interface AccountLimits {
   readonly lockedForSeconds: number
   /** How many backup codes are left of those that were sent, `some` if the number is unknown, `undefined` if nothing is known. */
@@ -109,7 +109,7 @@ const FAILURES = group(FAILED)
 
 const failedOn = (challenge: string) => `${FAILED} ${counterName(challenge)}`
 
-/** What an account must hold for a code of this factor to be sent or evaluated. */
+/** The condition of an account for a code of this factor to be sent or evaluated. */
 export function requireUsable(
   binding: string | undefined,
   { failuresBeforeDisable }: Settings['limits'],

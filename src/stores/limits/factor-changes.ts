@@ -44,7 +44,7 @@ export function factorChangesIn(store: StepStore): FactorChanges {
     const [readAt, addedBefore] = [Date.now(), added]
     const [counters] = await store.read(userId, [])
     const count = counters?.count(CHANGES) ?? 0
-    // What was read before a change says nothing of the time after it.
+    // An answer from before a change says nothing of the time after it.
     if (added === addedBefore) remember(remembered, userId, { count, readAt })
     return count
   }

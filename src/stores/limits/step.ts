@@ -12,7 +12,7 @@ type Counter = readonly [count: number, endsAt: number]
 /** All counters below a name, whose counts are added: `failed *` stands for `failed c 1`, `failed c 2` and so on. */
 export const group = (name: string) => `${name}${GROUP}`
 
-/** What a counter, or a group of counters, must hold before a step. */
+/** The condition of a counter, or of a group of counters, before a step. */
 interface Requirement {
   readonly counter: string
   readonly from?: number
@@ -38,7 +38,7 @@ interface Change {
   readonly atLeast?: number
 }
 
-/** What a step requires of the counters of an account, or of one of its logins, and how it changes them. */
+/** The conditions of a step on the counters of an account, or of one of its logins, and its changes to them. */
 export interface Update {
   /** The login, or another part of the account with counters of its own; absent for the account itself. */
   readonly login?: string
@@ -70,6 +70,7 @@ export interface StepStore {
   read(account: string, logins: readonly string[]): Promise<readonly Counters[]>
 }
 
+/** The counters at this time. */
 export function countersAt(kept: Kept, now: number): Counters {
   return {
     count: (name) => countOf(kept, name, now),
@@ -134,6 +135,7 @@ function countOf(kept: Kept, name: string, now: number): number {
   return sum
 }
 
+/** The time at which the last counter ends. */
 export function endOf(kept: Kept): number {
   return lastEnd(kept.values())
 }
@@ -146,6 +148,7 @@ function lastEnd(counters: Iterable<Counter>): number {
 
 const keptCounters = z.record(z.string(), z.tuple([z.int(), z.number()]))
 
+/** Reads kept counters from JSON. */
 export function keptFrom(json: unknown): Kept {
   return new Map(Object.entries(keptCounters.parse(json)))
 }

@@ -19,7 +19,7 @@ export interface Device extends BrowserName {
   readonly expiresAt: number
 }
 
-/** What the cookie of a trusted browser holds for one user. */
+/** The value of the cookie of a trusted browser for one user. */
 export interface Entry {
   readonly id: string
   readonly token: string
@@ -86,6 +86,7 @@ interface StoredDevice {
   readonly record: DeviceRecord
 }
 
+/** Creates the trusted devices in a store. */
 export function devicesIn(
   store: ItemStore,
   {
@@ -211,7 +212,7 @@ function heldDevices(recheckMs: number) {
     const removalsBefore = removals
     const expiresAt = await read()
     held.delete(id)
-    // What was read before a removal says nothing of the time after it.
+    // An answer from before a removal says nothing of the time after it.
     if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
       remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
     }
@@ -249,7 +250,7 @@ function readRecord({ value }: StoredItem): DeviceRecord | undefined {
   return deviceRecord.safeParse(jsonIn(value)).data
 }
 
-/** What the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
+/** The mark that the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
 function markIn({ value }: StoredItem): unknown {
   return Reflect.get(Object(jsonIn(value)), 'mark')
 }
@@ -281,6 +282,7 @@ export function factorsDigest(factors: readonly Factor[]): string {
 /** An id that cannot be guessed: 128 random bits. */
 export const newId = (): string => randomBytes(16).toString('base64url')
 
+/** A token that cannot be guessed: 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** Compares a token with a stored hash in constant time (R90). */

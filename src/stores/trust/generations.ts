@@ -40,6 +40,7 @@ export const BEYOND_TOKENS_MS = 3_650 * DAY_MS
 /** Of parallel ends, each tries again until it has its own number. */
 const MOST_TRIES = 50
 
+/** The id of the item with the number of ends. */
 export const GENERATION = 'generation'
 
 /** Counts in `items`, beside the end of the user's sessions, so that one read finds both. `endIn` finds the id of that end. */

@@ -15,6 +15,7 @@ export const KNOWN_BROWSER_MS = 365 * 24 * 60 * 60_000
 /** How many browsers of a user are known; the one that was unused for longest is forgotten. */
 const MAX_BROWSERS = 20
 
+/** Creates the known browsers in a store. */
 export function knownBrowsersIn(store: ItemStore): KnownBrowsers {
   const items = namespaced(store, 'browsers')
   return {

@@ -3,6 +3,7 @@ import { digestOf } from '../../digest.js'
 import { type ItemStore, namespaced } from '../store.js'
 import { isToken, newId, newToken } from './devices.js'
 
+/** Links that can be used once, each about one subject. */
 export interface Links<Subject> {
   /** Creates a link and returns its token. `expiresAt`: milliseconds since 1970. */
   issue(subject: Subject, expiresAt: number): Promise<string>

@@ -48,7 +48,7 @@ export interface Recoveries {
   due(): Promise<readonly string[]>
 }
 
-/** What a recovery is started with. */
+/** The values that a recovery is started with. */
 interface BeginRecovery {
   readonly waitMs: number
   /** Email addresses, and phone numbers in E.164 format. */
@@ -97,14 +97,17 @@ function startedAt({ requestedAt, noticesAt: [first = requestedAt] }: Recovery):
   return first - requestedAt < PROMPT_MS ? requestedAt : first
 }
 
+/** Whether all notices of a recovery were sent and its waiting time is over. */
 export function isReady(recovery: Recovery): boolean {
   return recovery.noticesAt.length === NOTICES && Date.now() >= readyAt(recovery)
 }
 
+/** The time at which a recovery ends. */
 export function expiresAt(recovery: Recovery): number {
   return readyAt(recovery) + COMPLETION_WINDOW_MS
 }
 
+/** Creates the recoveries in a store. */
 export function recoveriesIn(store: ItemStore): Recoveries {
   // The names are part of the storage format.
   const items = namespaced(store, 'recovery')

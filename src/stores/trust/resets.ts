@@ -47,6 +47,7 @@ const ID = 'reset'
 /** For an app without recovery, in which no reset is open. */
 export const NO_RESETS: Pick<Resets, 'find' | 'redeem'> = { find: nothing, redeem: no }
 
+/** Creates the resets in a store. */
 export function resetsIn(store: ItemStore): Resets {
   // The name is part of the storage format.
   const items = namespaced(store, 'reset')
@@ -59,7 +60,7 @@ export function resetsIn(store: ItemStore): Resets {
   return {
     async open(userId, kind, ended, byStaff) {
       const now = Date.now()
-      // What an earlier reset ended stays ended.
+      // The factors that an earlier reset ended stay ended.
       const before = (await read(userId))?.reset
       const reset: Reset = {
         id: newId(),

@@ -29,6 +29,7 @@ export interface StoredTokenLogin {
 const ID = 'login'
 const KEY = 'key'
 
+/** Creates the logins with tokens in a store. */
 export function tokenLoginsIn(store: ItemStore, lifeMs: number): TokenLogins {
   // The names are part of the storage format.
   const logins = namespaced(store, 'token-login')

@@ -75,6 +75,7 @@ export interface MfaAccount<User> {
   sendRecoveryNotices(): Promise<number>
 }
 
+/** Creates `mfa.account`. */
 export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (

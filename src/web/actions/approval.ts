@@ -17,7 +17,7 @@ import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { iso } from '../../time.js'
 import type { RequestContext } from './context.js'
 
-/** What a record has only while the user is asked. */
+/** The part that a record has only while the user is asked. */
 const QUESTION = ['challenge', 'stepUp', 'refused', 'returnTo'] as const
 
 /**
@@ -91,7 +91,7 @@ export async function refuseApproval(
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
 }
 
-/** What a JSON client is told of a request that the user is asked to approve. */
+/** The answer that a JSON client gets of a request that the user is asked to approve. */
 export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
   return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
 }

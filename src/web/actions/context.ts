@@ -44,14 +44,14 @@ export type EnteredRequest = Pick<RequestContext, 'req' | 'deps' | 'shared'>
 export interface RequestContext {
   readonly req: Request
   readonly deps: RouteDeps
-  /** What this package keeps for the request. */
+  /** The state that this package keeps for the request. */
   readonly shared: RequestState<RouteDeps>
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: AskedUser
-  /** What this session must do first because factors of its account ended, or none is strong enough. */
+  /** The step that this session must take first because factors of its account ended, or none is strong enough. */
   readonly requirement: LoginRequirement
-  /** What the login has to do next. */
+  /** The next step of the login. */
   readonly step: LoginStep
 }
 
@@ -134,7 +134,7 @@ function requestUser(
   })
 }
 
-/** What the routes, the gate and the strategy work with, built once from the options. */
+/** The parts that the routes, the gate and the strategy work with, built once from the options. */
 export interface RouteDeps extends Deps, SessionDeps {
   readonly render: RenderView
   /** Bounds the requests that wait at once. */
@@ -167,13 +167,13 @@ export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void 
   shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
 }
 
-/** What the gate of these options works with for this request, if it passed that gate. */
+/** The parts that the gate of these options works with for this request, if it passed that gate. */
 export function ownGate({ gates }: RequestState<RouteDeps>, own: RouteDeps): RouteDeps | undefined {
-  // What a gate in a mounted app works with is a copy. The counters of wrong codes are there once for each options object.
+  // A gate in a mounted app works with a copy. The counters of wrong codes are there once for each options object.
   return gates?.findLast(({ attempts }) => attempts === own.attempts)
 }
 
-/** What the last gate of this request works with (with `own`: of the same options). @throws {HostError} without. */
+/** The parts that the last gate of this request works with (with `own`: of the same options). @throws {HostError} without. */
 export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
   const gate = own ? ownGate(shared, own) : shared.gates?.at(-1)
   if (gate) return gate

@@ -31,7 +31,7 @@ const shown = z.object({
   secret: z.string().optional(),
 })
 
-/** What the user needs to set up an authenticator app. */
+/** The texts that the user needs to set up an authenticator app. */
 export type ShownEnrollment = Partial<Pick<Prepared, 'qr' | 'uri' | 'secret'>>
 
 /** Encrypts what an enrollment page shows, and gives the browser the key for `lifetimeMs`. */
@@ -45,7 +45,7 @@ export function sealEnrollment(
   return enrollmentSeal.seal(exchange, JSON.stringify(kept), scope)
 }
 
-/** What the enrollment page shows, if this browser has the key; otherwise nothing. */
+/** The texts that the enrollment page shows, if this browser has the key; otherwise nothing. */
 export function openEnrollment(
   req: Request,
   sealed: string | undefined,
@@ -56,6 +56,7 @@ export function openEnrollment(
   return onlyGiven(shown.parse(JSON.parse(text)))
 }
 
+/** Removes the cookie with the key of an enrollment. */
 export function forgetEnrollment(res: Response, settings: Settings): void {
   enrollmentSeal.forget(res, settings)
 }

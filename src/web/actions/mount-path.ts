@@ -14,7 +14,7 @@ export function isBelow(path: string, other: string): boolean {
 const mounted = new WeakMap<RouteDeps, Map<string, RouteDeps>>()
 
 /**
- * What a gate works with for a request, in a mounted app with its paths below that app: the same for all its requests.
+ * The parts that a gate works with for a request, in a mounted app with its paths below that app: the same for all its requests.
  * @throws {HostError} for a gate at a path. @throws {OptionsError} if its accounts are those of another product (R144).
  */
 export function depsAt(req: Request, own: RouteDeps): RouteDeps {

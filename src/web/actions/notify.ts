@@ -13,9 +13,10 @@ import { browserOf } from '../http/browser.js'
 import { addressOf, localesOf } from '../http/request.js'
 import type { RequestContext } from './context.js'
 
-/** What a notice is about, besides the request that caused it. */
+/** The subject of a notice, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 
+/** The parts that notices need. */
 export type NotifyDeps = Pick<RequestContext['deps'], 'settings' | 'notMeLinks'>
 
 /** The request that caused a notice, and the user who gets it. */
@@ -59,7 +60,7 @@ function logNotSent({ logger }: Pick<Settings, 'logger'>, { type }: NoticeBody, 
   logger.error(`countersign: the account notice ${type} was not sent`, error)
 }
 
-/** What a request says about its sender: browser, address and location. */
+/** The facts about the sender of a request: browser, address and location. */
 export function factsOf(
   req: Request,
   settings: Pick<Settings, 'location' | 'logger'>,

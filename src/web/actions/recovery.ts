@@ -177,6 +177,7 @@ export async function verifyBypassCode(context: RequestContext, code: string): P
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }
 
+/** The sender of a request, for the notice of a recovery. */
 export function senderOf({ req, deps }: RequestContext): Sender {
   const { browser, address, location } = factsOf(req, deps.settings, { type: 'recovery_requested' })
   return onlyGiven({ browser, address, location })

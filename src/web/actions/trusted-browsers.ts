@@ -37,6 +37,7 @@ export const NO_BROWSERS: Browsers = {
   revokeAll: async () => 0,
 }
 
+/** Creates the trusted devices for requests. */
 export function browsersWith(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,

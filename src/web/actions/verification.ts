@@ -147,7 +147,7 @@ async function checkedBy<Accepted extends AcceptedCode>(
   return (await isCurrent(req, state.record, shared)) ? checked : refuse({ code: 'session_ended' })
 }
 
-/** What a request shows for one of the user's factors: a typed code, or the response of a key. */
+/** The proof that a request shows for one of the user's factors: a typed code, or the response of a key. */
 export interface ShownProof {
   readonly code?: string | undefined
   readonly response?: RequestOf<'register'>['response'] | undefined

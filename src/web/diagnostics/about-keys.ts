@@ -1,7 +1,7 @@
 import type { WarningCode } from '../../options/warnings.js'
 import { found } from './at-start.js'
 
-/** What a request for a page of keys, or for their options, shows. */
+/** The faults that a request for a page of keys, or for their options, shows. */
 export interface KeyRequestFacts {
   /** The host that the browser requested, without the port. */
   readonly hostname: string

@@ -24,7 +24,7 @@ export interface Diagnostics {
   report(error: HostError): void
 }
 
-/** What most requests would show, the first ones show. A rare one, such as behind a second proxy, is found by a sample. */
+/** The first requests show every common fault. A rare one, such as behind a second proxy, is found by a sample. */
 const FIRST_REQUESTS = 50
 const SAMPLED_EVERY = 100
 const MAX_INSPECTED_REQUESTS = 10_000

@@ -17,7 +17,7 @@ export interface ActingOrder {
   /** Why, as text of 1 to 500 characters, such as the number of a ticket. It is part of the events. */
   readonly reason: string
   /**
-   * What the member of staff must have shown, as for the guard `requireMfa`. Defaults to a factor as strong as the strongest one that
+   * The factor that the member of staff must have shown, as for the guard `requireMfa`. Defaults to a factor as strong as the strongest one that
    * they have, in the last five minutes.
    */
   readonly requireMfa?: Pick<MfaRule, 'maxAge' | 'methods' | 'minStrength'> | undefined
@@ -72,7 +72,7 @@ export async function staffOf(
   }
   const { user } = await requestContext(at, state)
   const rule = requireMfa ? readRule(requireMfa) : factorChange(user)
-  // What is left of an account without factors proves nothing about who acts.
+  // The access left of an account without factors proves nothing about who acts.
   const hasFactor = requireMfa !== undefined || user.existing.length > 0
   if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {
     throw actingError(
@@ -82,6 +82,7 @@ export async function staffOf(
   return { at, userId, state: { ...state, record } }
 }
 
+/** Creates the functions to act for a user. */
 export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
   return {
     async actAs(req, customer, { reason, requireMfa }) {

@@ -15,16 +15,16 @@ import type { Problem } from '../http/problem.js'
 import { approvalLocales } from '../http/request.js'
 import type { BoundRule } from './rule.js'
 
-/** What a request asks the user to approve. */
+/** The action that a request asks the user to approve. */
 export type BoundRequest = Pick<RequestedApproval, 'digest' | 'details'>
 
-/** What is wrong with the fields of a request. */
+/** The fault in the fields of a request. */
 type Faults = NonNullable<Problem['errors']>
 
 const MAX_LENGTH = 200
 
 /**
- * What a request asks to approve, or what is wrong with its texts. The digest covers type, user, method, host name if the app lists
+ * The action that a request asks to approve, or the fault in its texts. The digest covers type, user, method, host name if the app lists
  * several, path as browsers send it, route, path parameters and fields, exactly as sent: the text `250` is not the number `250`.
  * @throws {TypeError} unless the host returns a `type`.
  */
@@ -65,7 +65,7 @@ function readFields({ body }: Request, names: readonly string[]): Readonly<Recor
   )
 }
 
-/** What is wrong with the fields that a rule names. A function is not called, so a pending login learns nothing but what it sent. */
+/** The fault in the fields that a rule names. A function is not called, so a pending login learns nothing but what it sent. */
 export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
   if (typeof fields === 'function') return []
   const read = readFields(req, fields)

@@ -9,7 +9,7 @@ import type { Rule } from './rule.js'
 export interface StepUpTarget {
   /** The issuer that saw the factor of this session, with the host's route to it; absent if a factor of the account is asked for. */
   readonly issuer?: { readonly name: string; readonly path: string }
-  /** What the rule requires, as OpenID Connect and RFC 9470 say it. */
+  /** The requirements of the rule, as OpenID Connect and RFC 9470 express them. */
   readonly acrValues: readonly string[]
   readonly maxAgeSeconds: number
 }

@@ -56,6 +56,7 @@ export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends R
   next: NextFunction,
 ) => void
 
+/** Types a handler so that routes with any parameters accept it. */
 export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
   // Our handlers do not read parameters, body or query, so they fit every route.
   return handler as AnyRouteHandler
@@ -151,7 +152,7 @@ interface Choice {
   readonly backup: boolean
 }
 
-/** What is missing: the user has no accepted factor yet, cannot use it now, or must show it. */
+/** The missing step: the user has no accepted factor yet, cannot use it now, or must show it. */
 function problemFor(
   { deps, state, user }: RequestContext,
   rule: Rule,
@@ -269,7 +270,7 @@ async function requireFactor(
   const { record } = context.state
   const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
-    // What the user was asked before is no longer open, and its challenge is void.
+    // The earlier question to the user is no longer open, and its challenge is void.
     ...(isAsked ? record : without(record, 'challenge', 'approval')),
     ...(approval && { approval }),
     ...(state.stage !== 'pending' &&
@@ -325,7 +326,7 @@ function targetOf(req: Request, settings: Settings): string {
 /** How many characters of a form are kept. A longer form is not kept at all. */
 const MAX_KEPT = 2_000
 
-/** What the session keeps of a form that a rule interrupts. Nothing of another site's, which could offer its own values (R13). */
+/** The fields that the session keeps of a form that a rule interrupts. Nothing of another site's, which could offer its own values (R13). */
 function interruptedRequest(
   req: Request,
   settings: Settings,

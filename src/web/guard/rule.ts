@@ -51,7 +51,7 @@ export interface ResumeField extends Given<ResumeFieldRules> {}
 
 const resumeField = typed<ResumeField>()(z.strictObject({ ...new ResumeFieldRules() }))
 
-/** What a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
+/** The action that a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
 export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
 
 const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
@@ -76,7 +76,7 @@ export class BindRules {
   readonly atLeast = z.enum(BINDINGS).default('entered')
 }
 
-/** What a factor approves, and how it must be bound to that. */
+/** The action that a factor approves, and the binding to it. */
 export interface BindRule extends Given<BindRules> {}
 
 const bindRule = typed<BindRule>()(z.strictObject({ ...new BindRules() }))
@@ -135,17 +135,17 @@ export class MfaRules {
     .union([boundFields, bindRule], { error: bindError })
     .transform((bind) => ('fields' in bind ? bind : { fields: bind, atLeast: 'entered' as const }))
     .optional()
-  /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
+  /** The lines of it that the user is shown, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
   readonly bindText = callback<BindText>({
     name: 'bindText',
     returns: ['one to four lines with label and value'],
   }).optional()
 }
 
-/** What a route requires of the second factor. */
+/** The requirements of a route for the second factor. */
 export interface MfaRule extends Given<MfaRules> {}
 
-/** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
+/** The options of `requireStrongest`. It knows by itself which factors it accepts. */
 export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
 
 const mfaSchema = inMilliseconds(z.strictObject({ ...new MfaRules() }))
@@ -160,7 +160,7 @@ type ReadRule = z.output<typeof mfaSchema>
 export interface Rule extends Freshness, Pick<ReadRule, 'resume' | 'resumeTitle'> {
   /** The strengths of the factors that it accepts. */
   readonly strengths: readonly Strength[]
-  /** What a factor must approve. Without it, a recent one counts. */
+  /** The action that a factor must approve. Without it, a recent one counts. */
   readonly bind?: BoundRule | undefined
 }
 
@@ -193,6 +193,7 @@ export function readRule(rule: MfaRule): Rule {
   ])
 }
 
+/** The labels of the fields that a rule resumes. */
 export function labelsOf(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
   return Object.fromEntries(
     fields.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const])),
@@ -214,7 +215,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? canonicalJson(value) : String(value)
 }
 
-/** What is wrong with a rule that binds a factor. */
+/** The fault of a rule that binds a factor. */
 function bindFaults({ maxAge, bindText }: MfaRule, bind: BoundRule | undefined): string[] {
   if (!bind) return bindText ? ['bindText has no effect without bind; give bind as well'] : []
   const always = maxAge === undefined ? [] : ['maxAge has no effect beside bind; leave it out']

@@ -53,7 +53,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
   })
 }
 
-/** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
+/** The answer to a program about a pending login: what is missing, the usable factors, and where to continue. */
 export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
   const { deps } = at
   const { settings } = deps

@@ -50,7 +50,7 @@ export type MfaUpgrade<User = Express.User> = (
   options?: UpgradeOptions,
 ) => Promise<Upgrade<User>>
 
-/** What `mfa.upgrade` accepts besides the request and the app. */
+/** The options of `mfa.upgrade`, besides the request and the app. */
 export interface UpgradeOptions {
   /**
    * Origins of other sites whose pages may connect, such as `https://app.example.com`. Defaults to none: only pages of the host that

@@ -128,6 +128,7 @@ export const mfaState = z.discriminatedUnion('status', [
 /** The MFA status as `GET /mfa` returns it: a union on `status`. */
 export type MfaState = z.output<typeof mfaState>
 
+/** The answer to a challenge. */
 export const challengedAnswer = z.object({
   status: z.literal('challenged'),
   factor: factorName,
@@ -150,6 +151,7 @@ const nextLogin = {
   expiresAt: time.optional().describe('When `login` ends.'),
 }
 
+/** The answer where the user goes on to another page. */
 export const goesOnAnswer = z.object({
   ...nextLogin,
   status: z
@@ -160,6 +162,7 @@ export const goesOnAnswer = z.object({
   next: path,
 })
 
+/** The answer to a correct code or key. */
 export const verifiedAnswer = z.object({
   status: z.literal('verified'),
   next: path,
@@ -182,6 +185,7 @@ export const issuedAnswer = z
   })
   .describe('To a client with tokens: what the app issues.')
 
+/** The answer to an approval. */
 export const approvedAnswer = z.object({
   ...nextLogin,
   status: z.literal('approved').describe('Send the request again, unchanged, within five minutes.'),
@@ -197,6 +201,7 @@ export const approvedAnswer = z.object({
   }),
 })
 
+/** The answer to a canceled step-up. */
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
 
 const listedKey = z.object({
@@ -210,6 +215,7 @@ const listedKey = z.object({
   lastUsedAt: time.optional(),
 })
 
+/** The answer with the keys of the user. */
 export const keysAnswer = z.object({
   keys: z.array(listedKey),
   relyingPartyId: z.string().describe("The relying party's id, for the Signal API."),
@@ -219,22 +225,28 @@ export const keysAnswer = z.object({
     .describe("The account's id that its keys store, once there is one, for the Signal API."),
 })
 
+/** The answer with options for the browser. */
 export const keyOptionsAnswer = z.object({
   publicKey: z.looseObject({ challenge: z.string() }).describe('Pass it to `parseCreationOptionsFromJSON`.'),
 })
 
+/** The answer after a key was added. */
 export const keyAddedAnswer = z.object({ status: z.literal('added'), key: listedKey })
 
+/** The answer after a key was renamed. */
 export const keyRenamedAnswer = z.object({ status: z.literal('renamed') })
 
+/** The answer with the secret of a new app. */
 export const preparedAnswer = z.object({
   qr: z.string().describe('The QR code, an image as a `data:` URL. Shown once.'),
   uri: z.string().optional().describe('The `otpauth://` URI in the QR code, if the service returns it.'),
   secret: z.string().optional().describe('The key for typing, if the service returns it.'),
 })
 
+/** The answer after an app was set up. */
 export const enrolledAnswer = z.object({ status: z.literal('enrolled') })
 
+/** The answer after backup codes were sent. */
 export const backupSentAnswer = z.object({
   status: z.literal('sent'),
   to,
@@ -246,6 +258,7 @@ export const backupSentAnswer = z.object({
   count: z.int().optional().describe('How many codes were sent, if the service says.'),
 })
 
+/** The answer with new backup codes. */
 export const backupCreatedAnswer = z.object({
   status: z.literal('created'),
   codes: z.array(z.string()).meta({
@@ -258,11 +271,13 @@ export const backupCreatedAnswer = z.object({
     .describe('What the codes are worth to `requireMfa`: `medium`, since no contact received them.'),
 })
 
+/** The answer after the user saved the backup codes. */
 export const backupSavedAnswer = z.object({ status: z.literal('saved'), next: path })
 
 /** 200 of `POST /enroll-app/remove`, `POST /keys/remove` and `POST /backup/remove` */
 export const removedAnswer = z.object({ status: z.literal('removed') })
 
+/** The answer with the trusted devices of the user. */
 export const devicesAnswer = z.object({
   devices: z.array(
     z.object({
@@ -277,14 +292,17 @@ export const devicesAnswer = z.object({
   ),
 })
 
+/** The answer after trusted devices were revoked. */
 export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.int() })
 
+/** The answer after "This wasn't me". */
 export const notMeAnswer = z.object({
   status: z
     .enum(['open', 'secured'])
     .describe('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.'),
 })
 
+/** The answer with the state of a recovery. */
 export const recoveryAnswer = z.object({
   status: z
     .enum(['none', 'waiting', 'ready'])
@@ -297,6 +315,7 @@ export const recoveryAnswer = z.object({
     .describe('The masked contacts that could not be notified. The recovery waits twice as long then.'),
 })
 
+/** The answer after a recovery was completed. */
 export const recoveredAnswer = z.object({
   ...nextLogin,
   status: z.literal('completed').describe('The user has to set up a new factor now.'),
@@ -310,6 +329,7 @@ export const recoveryCancelAnswer = z.object({
     .describe('`open`: the link is valid. `canceled`: the recovery was canceled.'),
 })
 
+/** The answer after a language was chosen. */
 export const chosenAnswer = z.object({
   status: z.literal('chosen'),
   language: z.string().describe('The language of pages and messages from now on.'),

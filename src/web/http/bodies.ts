@@ -27,6 +27,7 @@ const trustField = z
 
 const approvalId = name(64).optional().describe('The `approval.id` that came with `step_up_required`.')
 
+/** The body that asks for a challenge. */
 export const challengeBody = z.object({
   approval: approvalId,
   factor: factorField.meta({ description: "A factor's id or method, or `backup`.", examples: ['sms'] }),
@@ -66,6 +67,7 @@ export const loginBody = z.preprocess(
   proof,
 )
 
+/** The body that asks for options of a key. */
 export const keyOptionsBody = z
   .object({
     method: keyMethodField.describe('What the key is for: possession alone, or also user verification.'),
@@ -84,6 +86,7 @@ export const keyOptionsBody = z
 /** The size of the largest body with a new key, in bytes: its attestation may hold a chain of certificates. */
 export const MAX_KEY_BODY_BYTES = 32 * 1024
 
+/** The body that adds a key. */
 export const addKeyBody = z.object({
   method: keyMethodField.describe('The method of the options.'),
   response: registrationField.describe('The new credential, as its `toJSON` writes it. In a form, its JSON.'),
@@ -92,22 +95,29 @@ export const addKeyBody = z.object({
     .describe("The user's name for the key. Defaults to the name of the authenticator."),
 })
 
+/** The body that renames a key. */
 export const renameKeyBody = z.object({
   key: keyField,
   name: keyNameField.describe('The new name.'),
 })
 
+/** The body that removes a key. */
 export const removeKeyBody = z.object({ key: keyField })
 
+/** The body that confirms a new app. */
 export const confirmBody = z.object({ code: codeField.describe('The code that the new app shows.') })
 
+/** The body that revokes a trusted device. */
 export const revokeBody = z.object({ device: name(64).describe("The device's id.") })
 
+/** The body with the token of a link. */
 export const linkBody = z.object({ token: name(128).describe('The token in the link.') })
 
+/** The body that chooses a language. */
 export const languageBody = z.object({
   language: name(35).meta({ description: 'One of the offered languages.', examples: ['de'] }),
   back: text(2_000).optional().describe('The MFA page to return to.'),
 })
 
+/** The body that cancels an approval. */
 export const cancelBody = z.object({ approval: approvalId })

@@ -13,6 +13,7 @@ const parsersFor = (limit: number) => ({
 
 const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
 
+/** A fault of the body of a request. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
 }

@@ -5,7 +5,7 @@ import { tokenLoginOf } from '../../session/transport.js'
 import { cookieNameFor, cookieReader, setCookie } from './cookies.js'
 
 /*
- * What a page shows later is kept in the session, encrypted; the key is in a cookie. Neither the session store nor the browser
+ * Texts that a page shows later are kept in the session, encrypted; the key is in a cookie. Neither the session store nor the browser
  * alone has the secret (R10, R53).
  */
 

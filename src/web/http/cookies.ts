@@ -40,7 +40,7 @@ export function setCookie(
 }
 
 /*
- * What a browser remembers for its user. These cookies prove nothing.
+ * Values that a browser remembers for its user. These cookies prove nothing.
  */
 
 /** How long a browser remembers what was chosen or used in it. */

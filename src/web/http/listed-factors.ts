@@ -15,11 +15,12 @@ export interface ListedFactor extends MaskedFactor {
   readonly strength: Strength
 }
 
+/** Lists factors as responses have them. */
 export function listFactors(factors: readonly Factor[]): ListedFactor[] {
   return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
 }
 
-/** What is offered of accepted factors and backup codes, as responses list it: what is not disabled. */
+/** The accepted factors and backup codes that are offered, as responses list them: those not disabled. */
 export function offeredChoice(
   user: MfaUser,
   { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },

@@ -88,7 +88,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
   internal_error: [500, 'An internal error occurred; nothing was changed.'],
 }
 
-/** What a problem can say besides its code. */
+/** The members that a problem can have besides its code. */
 export interface Problem {
   readonly code: ProblemCode
   /** How the app is set up wrongly, and what to do, in one or two English sentences. */
@@ -115,13 +115,14 @@ export interface Problem {
   readonly recover?: string
   /** With `factors_withheld`: the host's help text, from the option `pages.help`. */
   readonly help?: string
-  /** What is wrong with each field of the request. */
+  /** The fault of each field of the request. */
   readonly errors?: readonly { field: string; detail: string }[]
 }
 
 /** Every code that a response can have. */
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
+/** The HTTP status of a code. */
 export function statusOf(code: ProblemCode): number {
   return PROBLEMS[code][0]
 }
@@ -138,7 +139,7 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
 export interface ProblemDetails extends Problem {
   /** A URN with the code: `urn:countersign:problem:mfa_required`. */
   readonly type: string
-  /** What happened, in one English sentence. */
+  /** The event, in one English sentence. */
   readonly title: string
   /** The HTTP status. */
   readonly status: number

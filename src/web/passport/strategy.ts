@@ -31,9 +31,9 @@ import { tellClaims } from '../tokens/answer.js'
 import { beginLogin, respondPending } from '../tokens/begin.js'
 import { enterLogin, hasSessionUser, REFERENCE } from '../tokens/enter.js'
 
-/** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
+/** The value that the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
 export interface MfaFailure extends Problem {
-  /** What happened, in one English sentence. */
+  /** The event, in one English sentence. */
   readonly message: string
 }
 
@@ -183,7 +183,7 @@ function showsNothing(body: Awaited<ReturnType<typeof readBody<z.output<typeof l
   return body.fields.code === undefined && body.fields.response === undefined
 }
 
-/** What was shown, for the factor that it is of: without a challenge, the user can only mean an authenticator app. */
+/** The proof, for the factor that it is of: without a challenge, the user can only mean an authenticator app. */
 function withFactor({ state, user }: RequestContext, shown: z.output<typeof loginBody>): ShownProof {
   if (shown.factor !== undefined || state.record.challenge) return shown
   return { ...shown, factor: user.factors.find(({ method }) => method === 'app')?.id }

@@ -2,6 +2,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { type AssetName, assets } from '../../pages/layout.js'
 import type { RouteDeps } from '../actions/context.js'
 
+/** Adds the routes of the style sheet and the scripts. */
 export function addAssets(router: Router): void {
   for (const name of Object.keys(assets) as AssetName[]) {
     const { type, body } = assets[name]

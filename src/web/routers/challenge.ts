@@ -170,6 +170,7 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
   })
 }
 
+/** Responds with the state of the login as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user, step } = context
   const [live, retryAfterSeconds] = await Promise.all([

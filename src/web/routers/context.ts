@@ -8,13 +8,13 @@ import { requireCurrent } from '../../session/store.js'
 import type { RequestContext } from '../actions/context.js'
 import { factorView } from '../http/listed-factors.js'
 
-/** What a route handler receives: a request of a user who showed the first factor, and what it needs to respond. */
+/** The argument of a route handler: a request of a user who showed the first factor, and what it needs to respond. */
 export interface RouteContext extends RequestContext {
   readonly res: Response
   readonly html: boolean
 }
 
-/** What only the routes of a single option use. */
+/** The parts that only the routes of a single option use. */
 export interface RouteParts {
   /** Present with the option `recovery`. */
   readonly recovery: AccountRecovery | undefined

@@ -166,7 +166,7 @@ async function shownAlready(context: RouteContext): Promise<Prepared | undefined
   return { outcome: 'prepared', enrollment, qr: image.src, ...shown }
 }
 
-/** What the user sees of a prepared app, once. */
+/** The texts that the user sees of a prepared app, once. */
 function shownOf({ qr, uri, secret }: Prepared) {
   return { qr, ...(uri && { uri }), ...(secret && { secret }) }
 }

@@ -23,7 +23,7 @@ import { offersKeys } from './key-page.js'
 export type ApprovedChange = 'app' | KeyMethod | 'backup_codes'
 
 /**
- * What a change of factors requires: a factor shown at most five minutes before it began, `sinceMs` ago, or that `change` is approved.
+ * The requirement of a change of factors: a factor shown at most five minutes before it began, `sinceMs` ago, or that `change` is approved.
  * `uses`: that approval alone counts, and is used up.
  */
 export interface ChangeRule {
@@ -169,7 +169,7 @@ export function conditionalKeyRefusal(
   return { code: record.stage === 'pending' ? 'mfa_required' : 'enrollment_not_allowed' }
 }
 
-/** What a JSON client can use for the step-up that a change of factors requires. */
+/** The factors that a JSON client can use for the step-up that a change of factors requires. */
 export async function factorChangeChoice({
   deps,
   user,

@@ -131,7 +131,7 @@ function keysPage(context: RouteContext, { keys, relyingPartyId, userHandle }: L
   return { view, message: changeMessage(context) ?? requiredMessage(context) ?? keptRefusal(context) }
 }
 
-/** What the form before this page changed. */
+/** The change that the form before this page made. */
 function changeMessage({ req }: RouteContext): PageMessage | undefined {
   for (const change of ['added', 'saved', 'renamed', 'removed'] as const) {
     if (req.query[change] !== undefined) return { tone: 'success', code: `key_${change}` }

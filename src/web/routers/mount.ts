@@ -12,7 +12,7 @@ import { wantsHtml } from '../http/request.js'
 export type MountedRouter = RequestHandler & Pick<Router, 'stack'>
 
 /**
- * What an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. Every page of the app passes it, which
+ * The router that an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. Every page of the app passes it, which
  * costs less than passing a router.
  */
 export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): MountedRouter {

@@ -77,7 +77,7 @@ export interface NoticeLink {
   readonly ask: 'not-me' | 'cancel-recovery'
   /** The page that follows. */
   readonly done: View
-  /** What a JSON client learns afterwards. */
+  /** The answer that a JSON client gets afterwards. */
   readonly status: 'secured' | 'canceled'
   /** Whether the token belongs to a live link. */
   isLive(token: string): Promise<boolean>

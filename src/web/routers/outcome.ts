@@ -27,7 +27,7 @@ export interface Responses<Name extends RouteName, Outcome> {
   refuse?(context: RouteContext, refusal: Refusal, fields: BodyOf<Name>): Promise<void> | void
 }
 
-/** What a request does, and how its outcome is answered. */
+/** The work of a request, and the answers to its outcomes. */
 export interface Answered<Name extends RouteName, Outcome> extends Responses<Name, Outcome> {
   run(context: RouteContext, fields: BodyOf<Name>): Promise<Outcome | Refused>
 }
@@ -38,7 +38,7 @@ export interface Action<Name extends RouteName, Outcome> extends Answered<Name, 
   store?(context: RouteContext, outcome: Outcome): Promise<void> | void
 }
 
-/** What a browser gets: the address that it is redirected to, or a page, which may have a message. */
+/** The response that a browser gets: the address that it is redirected to, or a page, which may have a message. */
 type Page = string | View | { readonly view: View; readonly message: PageMessage | undefined }
 
 type Reply<Value> = Value | Promise<Value>

@@ -15,7 +15,7 @@ import { liveChallenge, lockedForSeconds, type RouteContext } from './context.js
 import { factorChangeChoice } from './factor-change.js'
 import { showPage } from './show-page.js'
 
-/** What a refused form was about. */
+/** The subject of a refused form. */
 export interface RefusedForm {
   readonly factor?: string | undefined
   /** The page of the form, a path below the routers, if the user continues there. */

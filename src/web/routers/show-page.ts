@@ -13,6 +13,7 @@ import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { localesOf, wantsHtml } from '../http/request.js'
 import type { RouteContext } from './context.js'
 
+/** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
   const { req, res, deps } = context
   const shown = message ?? ('message' in view ? view.message : undefined)
@@ -43,7 +44,7 @@ function frameOf(
   return {
     locales: user.locales,
     ...appFrame(settings),
-    // What was interrupted would ask for the step-up again.
+    // The interrupted request would ask for the step-up again.
     homePath: (approval || record.stepUp ? undefined : record.returnTo) ?? settings.login.homePath,
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
@@ -57,7 +58,7 @@ function frameOf(
   }
 }
 
-/** What every page of the app has. */
+/** The parts that every page of the app has. */
 function appFrame({ appName, urls, login, pages }: Settings) {
   const { logo, stylesheet } = pages
   const { signInPath } = login

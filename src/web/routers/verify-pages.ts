@@ -38,7 +38,7 @@ export async function showCodeEntry(context: RouteContext): Promise<void> {
   showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))
 }
 
-/** What the page with the code entry reports about the last form. */
+/** The message of the page with the code entry about the last form. */
 function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
   const refused = keptRefusal(context)
   // The last wrong code has used the challenge up, and that is what matters now.

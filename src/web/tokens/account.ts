@@ -15,6 +15,7 @@ export interface TokenAccount<User> {
   isEnded(claims: object): Promise<boolean>
 }
 
+/** Creates the account functions for tokens. */
 export function tokenAccountWith(deps: RouteDeps): TokenAccount<Express.User> {
   const tokensFor = (name: string) => {
     if (deps.tokens) return deps.tokens

@@ -40,6 +40,7 @@ class TokenHandlers implements MfaTokens {
   }
 }
 
+/** Creates `mfa.tokens`. */
 export function tokenHandlers(own: RouteDeps): MfaTokens {
   return new TokenHandlers(own)
 }

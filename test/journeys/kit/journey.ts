@@ -65,7 +65,7 @@ export async function openProcessJourney(
   }
 }
 
-/** What the tests of a journey share. */
+/** The parts that the tests of a journey share. */
 interface SharedJourney extends Required<Pick<Journey, 'url' | 'browser' | 'stopService'>> {
   /** Whether pages can be opened without scripts in this browser. */
   readonly canDisableScripts: boolean

@@ -18,7 +18,7 @@ export interface Mail {
   readonly link?: string
 }
 
-/** What every user of a deployment receives, on mailboxes and phones. */
+/** The messages that every user of a deployment receives, on mailboxes and phones. */
 export interface Mailboxes {
   readonly url: string
   /** Waits for a code to this contact, which is returned once. */

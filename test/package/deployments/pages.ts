@@ -27,7 +27,7 @@ export async function expectNoCircle({ one, other }: Browser): Promise<void> {
   }
 }
 
-/** What a browser would post with the form of a page, apart from lists to choose from. */
+/** The fields that a browser would post with the form of a page, apart from lists to choose from. */
 export function fieldsOn(page: string): Readonly<Record<string, string | readonly string[]>> {
   const inputs = [...page.matchAll(/<input\b[^>]*>/g)].map(([tag]) => ({
     name: attribute(tag, 'name'),

@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Consumer, consumer, installService, ROOT } from '../kit.js'
 
-/** What the host app has installed beside the two packages. */
+/** The packages that the host app has installed beside the two packages. */
 const INSTALLED = [
   'connect-pg-simple',
   'connect-redis',

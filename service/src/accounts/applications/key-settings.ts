@@ -272,7 +272,7 @@ export function keySettingsFrom(
   }
 }
 
-/** What does not fit together in a policy. */
+/** The contradictions in a policy. */
 export function faultsInPolicy({ attestation, authenticators, metadata }: KeyPolicy): string[] {
   const known = metadata.map(({ aaguid }) => aaguid)
   const unknown = authenticators.filter((aaguid) => !known.includes(aaguid))

@@ -12,7 +12,7 @@ const MAX_NETWORKS = 100
 
 const MAX_NOTED_KEYS = 10_000
 
-/** What is known about the use of a key. */
+/** The facts known about the use of a key. */
 export interface KeyUse {
   readonly application: string
   readonly id: string

@@ -74,7 +74,7 @@ export async function unrestrictedApplications(
     .filter((name) => !(name === DEFAULT_APPLICATION && homeCountry !== undefined))
 }
 
-/** What the operator should do about unrestricted applications. */
+/** The advice for unrestricted applications. */
 export function unrestrictedAdvice(names: readonly string[]): string {
   const listed = names.map((name) => `"${name}"`).join(', ')
   return (

@@ -78,7 +78,7 @@ export const senderRules = {
 
 const SENDER_NAMES = Object.keys(senderRules) as (keyof Senders)[]
 
-/** What is set about who messages come from. */
+/** The settings of the sender of messages. */
 export function sendersIn(set: Senders): Senders {
   return Object.fromEntries(
     SENDER_NAMES.flatMap((name) => (set[name] === undefined ? [] : [[name, set[name]]])),

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
-/** What a person reads about a setting, in the console, on the command line and in documents. */
+/** The texts about a setting, in the console, on the command line and in documents. */
 export interface SettingText {
-  /** What it does, in one or two sentences. */
+  /** Its effect, in one or two sentences. */
   readonly hint: string
   /** The default. */
   readonly usual: string
@@ -19,7 +19,7 @@ export function setting<Rule extends z.ZodType>(rule: Rule, text: SettingText): 
   return optional
 }
 
-/** What a person reads about a setting that `setting` made. */
+/** The texts about a setting that `setting` made. */
 export function textOf(rule: z.core.$ZodType): SettingText | undefined {
   return texts.get(rule)
 }

@@ -14,7 +14,7 @@ import { displayName, type SettingText, setting, textOf } from './setting-text.j
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
 
-/** What messages call the application `default` until it has a name. */
+/** The name of the application `default` in messages, until it has one. */
 export const UNNAMED = 'Countersign'
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
@@ -212,12 +212,12 @@ export const SETTING_GROUPS: readonly {
     .map(describe),
 }))
 
-/** What a setting does, with its allowed range and default. */
+/** The effect of a setting, with its allowed range and default. */
 export function wholeHint({ hint, allowed, usual }: SettingDescription): string {
   return `${hint}${allowed ? ` Allowed: ${allowed}.` : ''} Default: ${usual}.`
 }
 
-/** What is set for an application. */
+/** The settings of an application. */
 export type ApplicationSettings = z.output<typeof settingsSchema>
 
 /** The values of everything that is not set. */

@@ -3,10 +3,10 @@ import type { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
 import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 
-/** What the authenticator says about a ceremony (WebAuthn §6.1). */
+/** The statement of the authenticator about a ceremony (WebAuthn §6.1). */
 export type AuthenticatorData = ReturnType<typeof parseAuthenticatorData>
 
-/** What the ceremony asks of the authenticator. */
+/** The requirements of the ceremony of the authenticator. */
 export interface Expected {
   readonly relyingPartyId: string
   readonly method: KeyMethod
@@ -15,7 +15,7 @@ export interface Expected {
   readonly isConditional?: boolean
 }
 
-/** What is wrong with the relying party and the flags in authenticator data. */
+/** The faults in the relying party and the flags in authenticator data. */
 export function faultInAuthenticatorData(
   { rpIdHash, flags }: AuthenticatorData,
   { relyingPartyId, method, policy, isConditional = false }: Expected,
@@ -33,7 +33,7 @@ export function requiresUserVerification(method: KeyMethod, policy: KeyPolicy): 
   return method === 'passkey' || policy.userVerification === 'required'
 }
 
-/** What the browser says about a ceremony (WebAuthn §5.8.1). */
+/** The statement of the browser about a ceremony (WebAuthn §5.8.1). */
 export interface ClientData {
   readonly type: string
   /** In base64url. */
@@ -66,7 +66,7 @@ function clientDataOf(parsed: unknown): ClientData | undefined {
   return { type, challenge, origin, crossOrigin, topOrigin }
 }
 
-/** What is wrong with the client data of a ceremony of this type; its challenge is checked elsewhere. */
+/** The faults in the client data of a ceremony of this type; its challenge is checked elsewhere. */
 export function faultInClientData(
   data: ClientData,
   type: 'webauthn.create' | 'webauthn.get',

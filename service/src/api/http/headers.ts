@@ -15,7 +15,7 @@ export const refuseAmbiguousHeaders: RequestHandler = function refuseAmbiguous(r
   else next()
 }
 
-/** What is wrong with headers that could be understood in two ways. */
+/** The fault in headers that could be understood in two ways. */
 export function ambiguousHeaders({ rawHeaders, httpVersion }: IncomingMessage): FieldError[] {
   const names = rawHeaders.filter((_text, i) => i % 2 === 0).map((name) => name.toLowerCase())
   const duplicates = SINGLE_HEADERS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))

@@ -5,9 +5,9 @@ import { limitText } from '../../accounts/limits.js'
 export interface ProblemDescription {
   readonly status: number
   readonly title: string
-  /** What happened, in one or two sentences. */
+  /** The event, in one or two sentences. */
   readonly happened: string
-  /** What the caller can do about it, one sentence per entry. */
+  /** The remedies of the caller, one sentence per entry. */
   readonly helps: readonly string[]
 }
 

@@ -34,7 +34,7 @@ export function fromForm(
   }
 }
 
-/** What a form contains: an address, or a file that was saved or refused; and what it says about the speech. */
+/** The contents of a form: an address, or a file that was saved or refused; and what it says about the speech. */
 export type ReceivedForm = ({ readonly address: string } | { readonly received: Received }) & {
   readonly speech: SpeechOptions
 }

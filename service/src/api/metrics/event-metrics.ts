@@ -146,6 +146,7 @@ export type RequestObserver = (request: {
   readonly seconds: number
 }) => void
 
+/** Creates the histogram of the time that requests take, and returns its observer. */
 export function requestTimes(registry: Registry): RequestObserver {
   const times = new Histogram({
     name: 'countersign_http_request_seconds',

@@ -94,7 +94,7 @@ function timedStore(registry: Registry, store: Store): Store {
   }
 }
 
-/** What is counted in the store whenever the metrics are read; the rows are the labels and the number `n`. */
+/** The counts that are read from the store whenever the metrics are read; the rows are the labels and the number `n`. */
 const COUNTED_IN_STORE = {
   countersign_queue_messages: {
     help: 'Messages that wait to be delivered',

@@ -129,7 +129,7 @@ function stateBadge({ revokedAt, expiresAt }: KeySummary) {
   return VALID
 }
 
-/** What each scope lets a key do. */
+/** The operations that each scope permits. */
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   verify: 'Send and verify codes, check security keys',
   enroll: 'Set up and remove factors',

@@ -8,6 +8,7 @@ import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, timeCell } from '../parts.js'
 
+/** The path of the page of applications. */
 export const APPLICATIONS_PATH = '/console/applications'
 
 const PAGE_SIZE = 100

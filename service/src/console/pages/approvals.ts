@@ -18,7 +18,7 @@ export const APPROVAL_ROUTES: readonly PageRoute[] = [
   { method: 'post', path: `${APPROVALS_PATH}/refuse`, least: 'support', handle: refuse },
 ]
 
-/** What a page says about a change that waits for approval. */
+/** The message of a page about a change that waits for approval. */
 export const ASKED =
   'Nothing is changed yet: another operator has to approve this within an hour, on the page Approvals.'
 
@@ -74,7 +74,7 @@ one person, and do not approve each other’s requests. Neither do a local and a
 const OFF = html`<p class="note">Four eyes are off: operators change users and other operators alone.
 <code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes these changes wait here for a second operator.</p>`
 
-/** What is missing where four eyes are on and all administrators are one person. */
+/** The warning where four eyes are on and all administrators are one person. */
 export async function noSecondPerson({ operator, parts }: PageRequest): Promise<Html | false> {
   if (!parts.fourEyes || (await operator.approvals.hasSecondAdmin())) return false
   return html`<div class="mfa-message mfa-message-error" role="status"><p>There are no two administrators who are two persons, so one administrator still

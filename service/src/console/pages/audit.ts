@@ -19,7 +19,7 @@ export const AUDIT_ROUTES: readonly PageRoute[] = [
 const FIELDS = ['application', 'actor', 'action', 'from', 'to'] as const
 type Field = (typeof FIELDS)[number]
 
-/** What was entered, by field; a date is `YYYY-MM-DD`. */
+/** The values entered, by field; a date is `YYYY-MM-DD`. */
 function enteredIn({ request }: PageRequest): Readonly<Record<Field, string>> {
   const entries = FIELDS.map((name) => [name, textOf(request.query[name])])
   return Object.fromEntries(entries) as Record<Field, string>

@@ -154,7 +154,7 @@ function changing(
   }
 }
 
-/** What the page says about one attempt. */
+/** The text of the page about one attempt. */
 async function posted(
   work: () => Promise<Pick<EventDelivery, 'state' | 'status' | 'answer'>>,
 ): Promise<PageMessage> {

@@ -49,12 +49,12 @@ checks the environment variables and asks the carriers, too. <a href="https://pr
 ${findingsTable('Findings', (await diagnose(request)).map(findingRow))}`
 }
 
-/** What was found, row by row: how bad it is, its subject, and a sentence. */
+/** The findings, row by row: how bad it is, its subject, and a sentence. */
 export function findingsTable(label: string, rows: readonly (readonly Cell[])[]): Html {
   return html`<div class="findings">${cardTable(label, ['Result', 'Subject', 'Finding'], rows, '')}</div>`
 }
 
-/** What the doctor finds in the store. */
+/** The findings of the doctor in the store. */
 export function diagnose({ parts: { store, keys, doctor } }: PageRequest): Promise<Diagnostic[]> {
   return diagnoseStore(store, keys, { production: isProduction(), ...doctor })
 }
@@ -70,7 +70,8 @@ export function findingRow(finding: Diagnostic): Cell[] {
   const isProblem = severity === 'warning' || severity === 'error'
   const name = isProblem ? html`<a href="${pageAbout(finding)}">${subject}</a>` : subject
   const { setting } = finding.about ?? {}
-  const link = setting !== undefined && html` Setting: <a href="${pageAbout(finding)}">${inWords(setting)}</a>.`
+  const link =
+    setting !== undefined && html` Setting: <a href="${pageAbout(finding)}">${inWords(setting)}</a>.`
   return [severityBadge(severity), name, html`${sentence(finding)}${isProblem && link}`]
 }
 

@@ -38,7 +38,7 @@ async function retry(request: PageRequest): Promise<Reply> {
   return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
-/** What is filtered by. */
+/** The filters of the list. */
 function enteredIn({ request }: PageRequest): Entered {
   return Object.fromEntries(FIELDS.map((name) => [name, textOf(request.query[name])])) as Entered
 }

@@ -118,7 +118,7 @@ function countryRow({ name, percent, percentBefore, conversion, ...counts }: Cou
   ]
 }
 
-/** What the share of typed codes says, as a badge. */
+/** The badge for the share of typed codes. */
 export function conversionBadge(conversion: ConversionState): Html {
   if (conversion === 'low') return html`<span class="badge badge-bad">few are typed</span>`
   if (conversion === 'fine') return html`<span class="badge badge-good">fine</span>`

@@ -39,7 +39,7 @@ ${withoutData(findings)}
   }
 }
 
-/** What could not be judged, so that it is not taken for fine. */
+/** The checks that gave no verdict, so that they are not taken for fine. */
 function withoutData(findings: readonly Diagnostic[]): Html | false {
   const subjects = findings.filter(({ severity }) => severity === 'no data').map(({ subject }) => subject)
   return (
@@ -51,7 +51,7 @@ function withoutData(findings: readonly Diagnostic[]): Html | false {
 /** A queue whose oldest message waits for longer than this is not served fast enough. */
 const SLOW_MS = 15_000
 
-/** What is wrong now, each with a link to its page, the most urgent first. */
+/** The present faults, each with a link to its page, the most urgent first. */
 async function attention(request: PageRequest, findings: readonly Diagnostic[]): Promise<Cell[][]> {
   const { operator, parts } = request
   const { oldestDueAt, due } = await operator.showQueue()

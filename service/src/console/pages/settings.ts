@@ -105,7 +105,7 @@ const DEFAULT = ''
 /** A list without items, which is not the default. */
 const NOTHING = 'none'
 
-/** What was entered, as an operator writes it; `DEFAULT` for the default. */
+/** The values entered, as an operator writes it; `DEFAULT` for the default. */
 function entered(form: Form, { name, choices, isList }: SettingField): string {
   if (!choices || !isList) return form.text(name).replaceAll('\r\n', '\n')
   const chosen = choices.filter((choice) => form.all(name).includes(choice)).join(',')
@@ -140,7 +140,7 @@ ${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</butt
 
 interface FieldState {
   readonly mayChange: boolean
-  /** What was entered, if it was not saved. */
+  /** The values entered, if they were not saved. */
   readonly form: Form | undefined
   /** The settings that were entered wrongly. The first one gets the focus. */
   readonly wrong: readonly string[]
@@ -170,7 +170,7 @@ function fieldOf(
   const { value, from } = setting
   const kept = from === 'default' ? DEFAULT : field.isList ? value || NOTHING : value
   const typed = form && entered(form, field)
-  // What was not touched may have been changed by another operator.
+  // A setting that was not touched may have been changed by another operator.
   const shown = typed !== undefined && typed !== form?.exact(`was.${name}`) ? typed : kept
   return html`<div class="field">
 <input type="hidden" name="was.${name}" value="${kept}"><input type="hidden" name="seen.${name}" value="${value}">
@@ -179,7 +179,7 @@ ${control(field, { shown, value, mayChange, isWrong: wrong.includes(name), isFir
 }
 
 interface Shown {
-  /** What the field shows: what is set or was typed. */
+  /** The contents of the field: the setting or the typed value. */
   readonly shown: string
   /** The value that applies. */
   readonly value: string

@@ -153,7 +153,7 @@ ${isAtLeast(account.role, 'admin') && eraseForm(form)}`
   return applicationPage(user.application, undefined, main, { title: state.user, message })
 }
 
-/** What is known of the user. Of two users with the same masked contact, only the reference tells which one is shown. */
+/** The facts known of the user. Of two users with the same masked contact, only the reference tells which one is shown. */
 function facts({ application, mode, isAccount }: UserReference, reference: string, state: UserState): Html {
   const { lockedUntil, failures, email, phone, locale, authenticatorApp, backupCodesLeft } = state
   return html`<dl class="facts">

@@ -48,7 +48,7 @@ function idOf({ email, isExternal }: OperatorAccount): string {
   return isExternal ? `oidc-${createHash('sha256').update(email).digest('hex').slice(0, 32)}` : email
 }
 
-/** What the identity provider says counts for its operators if the options list it. */
+/** The values of the identity provider that count for its operators if the options list them. */
 function evidenceOf({ oidc }: ConsoleParts) {
   if (!oidc) return {}
   const strong = (values: readonly string[]) =>
@@ -100,7 +100,7 @@ async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void
   }
 }
 
-/** What the identity provider said. The plugin checks it, whatever its type is. */
+/** The evidence of the identity provider. The plugin checks it, whatever its type is. */
 type SignInEvidence = NonNullable<
   ReturnType<NonNullable<NonNullable<MfaOptions<OperatorAccount>['login']>['evidence']>>
 >
@@ -108,7 +108,7 @@ type SignInEvidence = NonNullable<
 /** An operator in a session that began at a time. */
 interface SessionOperator extends OperatorAccount {
   readonly signedInAt?: number
-  /** What the identity provider said in the sign-in of this request. */
+  /** The evidence of the identity provider in the sign-in of this request. */
   readonly evidence?: SignInEvidence
 }
 

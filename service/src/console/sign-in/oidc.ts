@@ -197,7 +197,7 @@ export function oidcRoutes(
     } catch (error) {
       const detail = describeError(error)
       parts.log({ level: 'warn', event: 'console.oidc_refused', reason: 'logout_token', detail })
-      // What cannot be decided now is repeated by the provider.
+      // A question that cannot be decided now is repeated by the provider.
       if (isTokenRefusal(error)) response.status(400).json({ error: 'invalid_request' })
       else response.status(503).json({ error: 'temporarily_unavailable' })
     }

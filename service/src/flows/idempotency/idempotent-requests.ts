@@ -28,7 +28,7 @@ type Acquisition =
   | { readonly outcome: 'in_flight' }
   | { readonly outcome: 'other_request' }
 
-/** What a request does, the same when another process takes it over from one that died. */
+/** The work of a request, the same when another process takes it over from one that died. */
 export interface Operation {
   readonly id: string
   /** Whether an earlier try may have done it. */

@@ -59,7 +59,7 @@ export interface ImportedCodes {
   readonly sha512: readonly string[]
 }
 
-/** What a row says before it is checked. */
+/** The contents of a row before it is checked. */
 export interface Candidate {
   readonly account: unknown
   readonly user?: unknown

@@ -4,7 +4,7 @@ import type { Candidate, Encoding, ImportRow, ImportSource, Refusal, SourceRow }
 import { readSecret, type SecretDefaults } from './read-secret.js'
 import { type NamedFields, rowsOf, SOURCES } from './sources.js'
 
-/** What is imported, and how it is read. */
+/** The rows to import, and how they are read. */
 export interface ImportFile extends Omit<SecretDefaults, 'encoding'> {
   readonly from: ImportSource
   /** The content of the file: CSV with a heading, a JSON array, or JSON objects in lines of their own, in UTF-8 or UTF-16. */

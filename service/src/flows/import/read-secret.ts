@@ -16,7 +16,7 @@ const STRONG_BITS = 128
 const WEAK_BITS = 80
 const MAX_BITS = 640
 
-/** What applies where a row says nothing. */
+/** The values that apply where a row says nothing. */
 export interface SecretDefaults {
   readonly encoding: Encoding
   /** `SHA1`, `SHA256` or `SHA512`. Defaults to `SHA1`. */

@@ -2,7 +2,7 @@ import { type Queries, statement } from '../../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.js'
 
 /**
- * What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
+ * The counts, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
  * was asked about `checked` numbers; it refused the `risky` ones, and gave no answer about the `unchecked` ones.
  */
 export const ACTIVITY_COUNTS = [
@@ -18,7 +18,7 @@ export const STEP_MS = 5 * MINUTE_MS
 /** The application of the sums over all applications. No application can have this name. */
 export const ALL_APPLICATIONS = ''
 
-/** What a row counts. */
+/** The subject of a row. */
 export interface ActivityKey {
   readonly application: string
   /** The beginning of the step, in milliseconds since 1970. */

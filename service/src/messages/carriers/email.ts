@@ -63,7 +63,7 @@ interface Mailbox {
   readonly address: string
 }
 
-/** What an email says. */
+/** The contents of an email. */
 export interface EmailContent {
   readonly from: Mailbox
   readonly replyTo?: Mailbox | undefined

@@ -64,7 +64,7 @@ export function postJson(
 }
 
 /**
- * What a refusal by an API means: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the
+ * The meaning of a refusal by an API: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the
  * carrier's. After a success that cannot be read (`isUnreadable`), the message may have been sent, unless a web page answered.
  */
 export function refusalError(
@@ -153,7 +153,7 @@ export function messageIdIn(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined
 }
 
-/** What a carrier says that a message costs, as a number without sign and trailing zeros; `undefined` when it is none. */
+/** The cost of a message in the words of a carrier, as a number without sign and trailing zeros; `undefined` when it is none. */
 export function priceFrom(given: unknown): string | undefined {
   const text = typeof given === 'number' ? String(given) : given
   const [, amount] = typeof text === 'string' ? (/^-?(\d{1,6}(?:\.\d{1,8})?)$/.exec(text) ?? []) : []

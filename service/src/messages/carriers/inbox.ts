@@ -14,7 +14,7 @@ export interface InboxMessage {
   readonly channel: Channel
   /** The recipient: a mailbox or a phone number. */
   readonly to: string
-  /** What the user would read or hear. */
+  /** The text that the user would read or hear. */
   readonly text: string
   /** The subject of an email; absent on other channels. */
   readonly subject?: string

@@ -30,7 +30,7 @@ export const phoneCheckRule = z.strictObject(
       .string({ error: 'phoneCheck.secret must be text: at least 16 characters' })
       .min(16, { error: 'phoneCheck.secret must have at least 16 characters' })
       .optional(),
-    /** What happens when the phone check gives no valid answer within a second: `send` the code, or `refuse` it. Required. */
+    /** The action when the phone check gives no valid answer within a second: `send` the code, or `refuse` it. Required. */
     whenUnavailable: z.enum(['send', 'refuse'], {
       error: 'phoneCheck.whenUnavailable must be send or refuse: there is no default',
     }),
@@ -49,7 +49,7 @@ function isWebhookAddress(text: string): boolean {
 
 const TIME_LIMIT_MS = 1_000
 
-/** What the phone check is asked about: a number in E.164 form, and what the code is for. */
+/** The question to the phone check: a number in E.164 form, and what the code is for. */
 export interface PhoneQuestion {
   readonly number: string
   readonly purpose: 'sign-in' | 'step-up' | 'enrollment' | 'approval' | 'backup-codes'

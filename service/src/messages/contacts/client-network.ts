@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** What one subscriber controls of an address: an IPv4 address, mapped or not, or the /64 of an IPv6 address (R31). */
+/** The part that one subscriber controls of an address: an IPv4 address, mapped or not, or the /64 of an IPv6 address (R31). */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address
   const { hostname } = new URL(`http://[${address.split('%')[0]}]/`)

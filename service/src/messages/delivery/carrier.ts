@@ -4,11 +4,11 @@ import type { QueuedMessage } from './queued-message.js'
 /** How long one attempt to deliver a message may take, all fallback carriers included; shorter than a message's lease. */
 export const ATTEMPT_TIMEOUT_MS = 10_000
 
-/** What a carrier answers when it has accepted a message. */
+/** The answer of a carrier when it has accepted a message. */
 export interface Receipt {
   /** The carrier's own id for the message, if it has one. */
   readonly id?: string | undefined
-  /** What the carrier says that the message costs, such as `0.0333` or `0.0075 USD`. */
+  /** The cost of the message, as the carrier gives it, such as `0.0333` or `0.0075 USD`. */
   readonly price?: string | undefined
   /** The name of the carrier that accepted it, when several are tried in turn. */
   readonly carrier?: string | undefined
@@ -20,7 +20,7 @@ export interface OutgoingMessage extends QueuedMessage {
   readonly senders?: Senders
 }
 
-/** What the settings of every carrier may say. */
+/** The settings that every carrier has. */
 export interface NamedCarrier {
   /** Its name in delivery states and the log. Defaults to the kind of carrier, such as `twilio` or `smtp`. */
   readonly name?: string | undefined
@@ -56,7 +56,7 @@ export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'complai
 export type ContactFault = (typeof CONTACT_FAULTS)[number]
 
 /**
- * What the operator must set up differently at the carrier or here, by the event that names it in the log: a certificate that is not
+ * The faults that the operator must mend at the carrier or here, by the event that names it in the log: a certificate that is not
  * valid, encryption that the server does not offer, or a login that it refuses.
  */
 export type SetupFault = 'carrier.certificate_refused' | 'carrier.starttls_missing' | 'carrier.login_refused'
@@ -65,7 +65,7 @@ export type SetupFault = 'carrier.certificate_refused' | 'carrier.starttls_missi
 export interface DeliveryErrorDetails {
   /** Why the contact cannot be reached, with the fault `contact`. Defaults to `unreachable`. */
   readonly contact?: ContactFault | undefined
-  /** What the operator must set up differently, with the fault `carrier`, where the carrier shows it. */
+  /** The faults that the operator must mend, with the fault `carrier`, where the carrier shows it. */
   readonly setup?: SetupFault | undefined
   /** How long the carrier wants not to be asked again. */
   readonly retryAfterMs?: number | undefined

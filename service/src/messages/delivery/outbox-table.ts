@@ -28,7 +28,7 @@ export const IS_ON_FIRST_ATTEMPT = `due_at IS NULL AND settled_at IS NULL
 export const selectWaiting = (columns = ''): string =>
   `SELECT ${columns} FROM outbox WHERE due_at IS NOT NULL UNION ALL SELECT ${columns} FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT}`
 
-/** What a group of messages is written with. */
+/** The values with which a group of messages is written. */
 export interface EnqueueDetails {
   readonly now: number
   readonly expiresAt: number

@@ -224,7 +224,7 @@ export function storedOutbox(parts: {
   }
 
   function logUnavailable(error: unknown): Outcome {
-    // What was not handed over is still in the store and will be due again.
+    // A message that was not handed over is still in the store and will be due again.
     storeFailed = true
     log({ level: 'error', event: 'outbox.unavailable', detail: describeError(error) })
     return QUEUED

@@ -15,9 +15,9 @@ export interface AttemptRecord {
   readonly carrier: string | null
   readonly carrierId?: string | undefined
   readonly fault?: DeliveryFault | undefined
-  /** What the carrier said, without contact and code. */
+  /** The answer of the carrier, without contact and code. */
   readonly detail?: string | undefined
-  /** What the carrier says that the message costs. */
+  /** The cost of the message, as the carrier gives it. */
   readonly price?: string | undefined
 }
 

@@ -3,7 +3,7 @@ import { type Queries, queryOne } from '../../store/store.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import type { Channel } from '../message.js'
 
-/** What a carrier reports of a message: `delivered`, `failed` (undelivered, bounced), or `complaint`: the recipient marked it as spam. */
+/** The report of a carrier of a message: `delivered`, `failed` (undelivered, bounced), or `complaint`: the recipient marked it as spam. */
 export type ReportOutcome = 'delivered' | 'failed' | 'complaint'
 
 /** A carrier's report about one message. */
@@ -11,7 +11,7 @@ export interface DeliveryReport {
   readonly application: string
   readonly id: string
   readonly outcome: ReportOutcome
-  /** What the carrier says about it, in words without a contact. */
+  /** The carrier's words about it, without a contact. */
   readonly detail?: string | undefined
   /** The mailbox of a complaint, as the mail provider names it. */
   readonly recipient?: string | undefined

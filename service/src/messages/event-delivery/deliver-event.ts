@@ -19,7 +19,7 @@ const ANSWER_LENGTH = 300
 /** The type of the events that an operator sends to test an endpoint. They are attempted once. */
 export const TEST_EVENT = 'webhook.test'
 
-/** What attempts are made with. */
+/** The parts that attempts need. */
 export interface EventAttemptParts {
   readonly store: Queries
   readonly keys: Keys

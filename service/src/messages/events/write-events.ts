@@ -39,7 +39,7 @@ export interface NewEvent {
   /** The account that it is about, as in rows. */
   readonly account?: string | null
   readonly type: WebhookEventType
-  /** What the event says beside application and user, without secrets and full contacts. */
+  /** The fields of the event beside application and user, without secrets and full contacts. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -52,7 +52,7 @@ export async function writeEvent(
   await WRITE.rows(tx, { application, account, type, data: JSON.stringify(data), now })
 }
 
-/** What a statement on the outbox returns for `writeMessageEventsSql`. */
+/** The columns that a statement on the outbox returns for `writeMessageEventsSql`. */
 export const MESSAGE_COLUMNS = `outbox.application, outbox.account, outbox.id, outbox.challenge, outbox.channel, outbox.masked,
     outbox.carrier, outbox.fault, outbox.state, outbox.updated_at AS at`
 

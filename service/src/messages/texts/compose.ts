@@ -65,14 +65,14 @@ export function codeMessage(
   const formsOf = (lines: readonly string[], lastLine: string) =>
     templates.map((form) => (app: string) => [...lines, fill(form, { ...words, app }) + lastLine].join('\n'))
   if (named.length === 0) return { ...base, text: smsText(name, formsOf([], ''), originBound) }
-  // What the code is for must be read; the line for browsers only saves typing.
+  // The purpose of the code must be read; the line for browsers only saves typing.
   const forms = NAMED_LENGTHS.map((lengths) => namedLines(named, ...lengths)).flatMap((lines) =>
     [originBound, ''].flatMap((line) => formsOf(lines, line)),
   )
   return { ...base, text: smsText(name, forms, '', 3) }
 }
 
-/** What a code means that the reader did not ask for, and from where it was asked for. */
+/** The warning about a code that the reader did not ask for, and from where it was asked for. */
 function signInParts(
   { signIn: { warning, ...labels } }: MessageTexts,
   language: string,
@@ -88,7 +88,7 @@ function signInParts(
   return [warning, namedLines(lines.filter(({ value }) => value !== '')).join('\n')]
 }
 
-/** What is approved as a voice reads it: a value ends no sentence, and does not say that it ends (R146). */
+/** The approved action as a voice reads it: a value ends no sentence, and does not say that it ends (R146). */
 function spokenLines(text: string, named: readonly DetailLine[]): string[] {
   const [, end = ''] = /\{line\}\P{L}*(.*\p{L})/u.exec(text) ?? []
   const ends = new RegExp(end.replace(/\P{L}+/gu, '\\P{L}+') || '$^', 'giu')

@@ -19,7 +19,7 @@ export interface MessageTexts {
     /** Says who calls, what for, and the code, and repeats both. `{details}` is empty or begins with a space. */
     readonly call: string
   }
-  /** What is approved, in a call: `{line}` is a label with its value, and the text marks where that ends. */
+  /** The approved action, in a call: `{line}` is a label with its value, and the text marks where that ends. */
   readonly spokenLine: string
   /** In the email with the code of a sign-in after a password: what an unexpected code means, and labels. */
   readonly signIn: Readonly<Record<'warning' | 'time' | 'browser' | 'place', string>>

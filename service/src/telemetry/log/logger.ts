@@ -4,7 +4,7 @@ import pino from 'pino'
 export interface LogEvent {
   /** How urgent it is. */
   readonly level: 'info' | 'warn' | 'error'
-  /** What happened, in dotted words such as `verify.failed` or `account.locked`. */
+  /** The event, in dotted words such as `verify.failed` or `account.locked`. */
   readonly event: string
   /** The application that it concerns. */
   readonly application?: string
@@ -12,7 +12,7 @@ export interface LogEvent {
   readonly account?: string
   /** The factor or method that was used. */
   readonly factor?: string
-  /** What a code is for. */
+  /** The purpose of a code. */
   readonly purpose?: string
   /** The id of what a factor approves, as the application named it. */
   readonly approval?: string
@@ -102,7 +102,7 @@ export function warningsOnly(): Logger {
   return leveledLogger('warn', jsonLogger(process.stderr))
 }
 
-/** What the log may contain of an error: its name, its message and the code of its cause (R84). */
+/** The text that the log may contain of an error: its name, its message and the code of its cause (R84). */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error'
   const { code, responseCode } = (error.cause ?? {}) as { code?: unknown; responseCode?: unknown }

@@ -101,7 +101,7 @@ export async function readJson(response: Response): Promise<unknown> {
     if (error instanceof SyntaxError) {
       throw new EngineError('engine_failed', 'The response of the transcription server is not JSON.')
     }
-    // What a stream throws when the connection breaks.
+    // The error that a stream throws when the connection breaks.
     if (error instanceof Error && error.name !== 'AbortError') {
       throw new EngineError('engine_unavailable', 'The response of the transcription server broke off.')
     }

@@ -1,6 +1,6 @@
 import type { TranscriptFormat, TranscriptSegment, TranscriptWord } from 'countersign/speech'
 
-/** What the caller says about the speech. */
+/** The statements of the caller about the speech. */
 export interface SpeechOptions {
   /** A BCP 47 tag. */
   readonly language?: string | undefined
@@ -22,7 +22,7 @@ export interface Recording extends Pick<SpeechOptions, 'language' | 'prompt'> {
   readonly signal: AbortSignal
 }
 
-/** What an engine recognized. */
+/** The speech that an engine recognized. */
 export interface Transcript {
   /** Empty when no words were recognized. */
   readonly text: string
@@ -37,7 +37,7 @@ export interface Transcript {
 
 /** An engine that turns the speech of a recording into text. */
 export interface Transcriber {
-  /** What the log and `service.info` call it. */
+  /** Its name in the log and in `service.info`. */
   readonly name: string
   /** Whether it can give times. Without them, the formats `srt` and `vtt` are refused. Its server may still be unable to. */
   readonly givesTimes: boolean

@@ -183,7 +183,7 @@ const schema = z.object({
   format: z.enum(TRANSCRIPT_FORMATS).optional(),
 })
 
-/** What a job does, and the key of what belongs to it. */
+/** The work of a job, and the key of its data. */
 export interface JobRequest extends Omit<z.output<typeof schema>, 'key'> {
   readonly key: Buffer
 }

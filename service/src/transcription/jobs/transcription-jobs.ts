@@ -12,7 +12,7 @@ import { deleteJob, findJob, insertJob, type JobRow, type JobUse, queueJob, useO
 const LIFETIME_MS = 24 * 60 * 60_000
 /** When a job is deleted whose process died while it stored the recording. */
 const STORING_MS = 60 * 60_000
-/** What an application may have at once: jobs in all, and those that are not finished. */
+/** The jobs that an application may have at once: jobs in all, and those that are not finished. */
 const MAX_USE: Omit<JobUse, 'bytes'> = { kept: 1_000, unfinished: 100 }
 
 /** When an application that has too many jobs may create another one, in seconds. */
@@ -25,16 +25,17 @@ export interface Job extends Pick<JobRow, 'state' | 'createdAt' | 'expiresAt'> {
   readonly recognized?: Recognized
   /** The problem of a job that failed. */
   readonly problem?: string
-  /** What the problem was exactly, if that is known. */
+  /** The exact problem, if that is known. */
   readonly detail?: string
 }
 
-/** What is transcribed: an address, or a file, which is copied. */
+/** The recording: an address, or a file, which is copied. */
 export type JobFile = { readonly address: string } | { readonly path: string }
 
 /** Transcribes recordings without a caller who waits. Jobs survive the process; each belongs to one application. */
 export type TranscriptionJobs = ReturnType<typeof transcriptionJobs>
 
+/** Creates the jobs of all applications, and runs those that are due. */
 export function transcriptionJobs(parts: JobRunnerParts) {
   const { store, keys } = parts
   const runner = jobRunner(parts)

@@ -201,7 +201,7 @@ export interface EngineStream {
 
 /** An engine that turns speech into text while it is spoken. */
 export interface LiveTranscriber {
-  /** What the log calls it. */
+  /** Its name in the log. */
   readonly name: string
   /** The languages that it has, as BCP 47 tags. Absent if it does not say so. */
   readonly languages?: readonly string[]

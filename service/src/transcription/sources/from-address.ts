@@ -128,7 +128,7 @@ export function fromPath(path: string): RecordingSource {
   }
 }
 
-/** What is known of a file on this machine. Throws Node's own error if there is none, and another one if it is not a file. */
+/** The facts known of a file on this machine. Throws Node's own error if there is none, and another one if it is not a file. */
 export async function fileStats(path: string): Promise<Stats> {
   const stats = await stat(path)
   if (!stats.isFile()) throw new Error('The recording must be a file.')

@@ -14,7 +14,7 @@ export type Received =
       readonly outcome: 'received'
       readonly path: string
       readonly bytes: number
-      /** What the caller says about the speech, if it came with the file. */
+      /** The statements of the caller about the speech, if it came with the file. */
       readonly speech?: SpeechOptions
     }
   | RecordingRefused
@@ -42,24 +42,35 @@ function refused(reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>)
   return { outcome: 'refused', refusal: { reason } }
 }
 
+/** The refusal of an address that must not be fetched. */
 export const addressRefused: RecordingRefused = refused('address_refused')
+/** The refusal of a file that is too large. */
 export const fileTooLarge: RecordingRefused = refused('file_too_large')
+/** The refusal of a recording that lasts too long. */
 export const recordingTooLong: RecordingRefused = refused('recording_too_long')
+/** The refusal of a recording with too many errors. */
 export const recordingDamaged: RecordingRefused = refused('recording_damaged')
+/** The refusal of a language that the engine does not have. */
 export const languageUnavailable: RecordingRefused = refused('language_unavailable')
+/** The refusal of a file that is no recording. */
 export const unsupportedMedia: RecordingRefused = refused('unsupported_media')
+/** The refusal where no engine is installed. */
 export const unavailable: RecordingRefused = refused('transcription_unavailable')
+/** The refusal of a format that needs times. */
 export const timestampsUnavailable: RecordingRefused = refused('timestamps_unavailable')
 
+/** The refusal of a file without a sound track. */
 export const noSound: RecordingRefused = {
   outcome: 'refused',
   refusal: { reason: 'unsupported_media', detail: 'The file contains no sound.' },
 }
 
+/** Refuses an address from which no file came. */
 export function fetchFailed(detail: string): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'fetch_failed', detail } }
 }
 
+/** Refuses a recording because too many are under way. */
 export function busy(retryAfterSeconds: number): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
 }

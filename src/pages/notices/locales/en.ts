@@ -23,7 +23,7 @@ export const en = {
     account_reset: '{app}: your account was reset',
     stronger_factor_required: '{app}: a new sign-in option can be added to your account',
   } satisfies Readonly<Record<NoticeType, string>>,
-  /** What happened, in one or two sentences. */
+  /** The event, in one or two sentences. */
   what: {
     factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
     factor_removed: 'This option to confirm your sign-ins to {app} was removed: {factor}.',

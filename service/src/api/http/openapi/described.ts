@@ -6,7 +6,7 @@ import type { MemberWords, VerbFlow, Words } from '../../../flows/verb-flows.js'
  * The schemas of the document: the verbs' schemas, with words. The document names a schema by its identity, so each is made once.
  */
 
-/** What the document says of the parameter `Account`. */
+/** The description of the parameter `Account`. */
 export const ACCOUNT: Words = {
   says: 'Your id of the account. Its contacts then share their limits on messages and wrong codes. Without it, every contact is an account of its own.',
   examples: ['user-1042'],

@@ -23,6 +23,7 @@ import { get, keyedResponse, operationsOf, post, problemResponses } from './oper
 import { eraseAnswer, HEADERS, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
+/** The OpenAPI document of the API. */
 export type ApiDocument = oas31.OpenAPIObject
 
 const CODE_FLOWS = flowsOf(VERBS, FLOWS)

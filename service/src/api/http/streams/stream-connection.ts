@@ -25,7 +25,7 @@ const CLOSE_CODES: Readonly<Record<streamWire.StreamErrorCode, number>> = {
   unavailable: 1013,
 }
 
-/** What one connection needs beside its socket. */
+/** The parts that one connection needs beside its socket. */
 export interface StreamConnection {
   readonly place: StreamPlace
   readonly origin: Origin

@@ -1,5 +1,6 @@
 import type { MessageTexts } from '../message-texts.js'
 
+/** The texts of messages in English. */
 export const en: MessageTexts = {
   dir: 'ltr',
   purposes: {
