@@ -53,8 +53,7 @@ export async function partsOf(
 }
 
 async function fileOf({ path, signal }: Recording, format: string, { start, end }: Span): Promise<string> {
-  const isWhole = start === 0 && end === Infinity
-  if (isWhole && format === 'wav') return path
+  if (start === 0 && end === Infinity && format === 'wav') return path
   const folder = dirname(path)
   const part = join(folder, `${start}-${end}.${format}`)
   const times = ['-ss', String(start), ...(end === Infinity ? [] : ['-to', String(end)])]
