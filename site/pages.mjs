@@ -115,11 +115,21 @@ const captionOf = (name) =>
     .replace(/\bsms\b/, 'SMS')
     .replace(/\bapp\b/, 'authenticator app')
 
+/** The pictures in the order in which a user meets their pages: at a sign-in, in an approval, and when changing factors. Others follow. */
+const IN_ORDER =
+  'choose-a-factor code-by-sms code-of-an-app passkey backup-code trust-this-browser code-expired code-not-delivered locked offer-of-a-passkey few-backup-codes-left code-for-an-approval confirm-and-go-on overview-of-factors set-up-an-app scan-the-code app-is-set-up request-backup-codes backup-codes backup-codes-shown-before backup-codes-sent keys-and-passkeys remove-a-factor remove-a-key trusted-devices this-was-not-me account-is-secured request-a-recovery recovery-waits cancel-a-recovery recovery-canceled bypass-code'.split(
+    ' ',
+  )
+
 /** A page with every page of the product, in the color scheme of the reader. */
 function picturesPage(assets) {
-  const names = readdirSync(new URL('docs/images/pages/', ROOT))
+  const found = readdirSync(new URL('docs/images/pages/', ROOT))
     .filter((file) => file.endsWith('-light.webp'))
     .map((file) => file.slice(0, -'-light.webp'.length))
+  const names = [
+    ...IN_ORDER.filter((name) => found.includes(name)),
+    ...found.filter((name) => !IN_ORDER.includes(name)),
+  ]
   const figures = names.map((name) => {
     const images = ['light', 'dark'].map((scheme) => {
       const file = `docs/images/pages/${name}-${scheme}.webp`

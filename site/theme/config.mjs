@@ -27,10 +27,12 @@ function labelCells(md) {
 
 /**
  * Ranks pages above what is only looked up: pages that repeat a section of another one, and tables that are generated from tests and
- * measurements, which match many words and explain none. The browser gets this function as text.
+ * measurements, or of standards, which match many words and explain none. The browser gets this function as text.
  */
-function boostDocument(id) {
-  if (/security\/requirements-tests|\/bench\/|\/CHANGELOG|\/decisions\//.test(id)) return 0.05
+function boostDocument(id, term) {
+  if (/security\/(?:requirements-tests|standards)|\/bench\/|\/CHANGELOG|\/decisions\//.test(id)) return 0.05
+  // The section has the name of its option.
+  if (term === 'rate' && /\/docs\/options\.html#limits$/.test(id)) return 20
   return /\/docs\/(?:problems|thrown|warnings)\/|\/docs\/security\/(?:requirements|asked)|\/CONTRIBUTING/.test(
     id,
   )

@@ -101,6 +101,16 @@ describe('the site', () => {
     const pictures = await readdir(join(ROOT, 'docs/images/pages'))
     const html = await page('docs/pictures.html')
     for (const picture of pictures) expect(html).toContain(`src="${BASE}docs/images/pages/${picture}"`)
+    // In the order of a sign-in.
+    const order = [
+      'choose-a-factor',
+      'code-by-sms',
+      'code-for-an-approval',
+      'set-up-an-app',
+      'recovery-waits',
+    ]
+    const places = order.map((name) => html.indexOf(`pages/${name}-light`))
+    expect(places).toEqual([...places].sort((one, other) => one - other))
   })
 
   describe.skipIf(!hasBrowser)('from a plain server of files, below a path', () => {
@@ -154,6 +164,25 @@ describe('the site', () => {
           .evaluateAll((all) => all.slice(0, 4).map((one) => one.getAttribute('href') ?? ''))
         expect(found.length, words).toBeGreaterThan(2)
         expect(found.filter((address) => /requirements-tests|\/bench\//.test(address))).toEqual([])
+      }
+      await context.close()
+    })
+
+    it('finds what users call a thing on the page about it, at the first place', async () => {
+      const { page, context } = await newUser(browser)
+      await page.goto(`${url}docs/options.html`)
+      await page.getByRole('button', { name: 'Search' }).first().click()
+      for (const [words, expected] of [
+        ['2fa', 'docs/getting-started.html'],
+        ['lost phone', 'docs/recovery.html'],
+        ['remember me', 'docs/trusted-devices.html'],
+        ['rate limit', 'docs/options.html#limits'],
+        ['passkey canceled', 'docs/keys.html#a-passkey-is-canceled-or-refused'],
+        ['express 5', 'docs/getting-started.html'],
+      ] as const) {
+        await page.getByRole('searchbox').fill(words)
+        const first = () => page.locator('a.result').first().getAttribute('href')
+        await expect.poll(first, { message: words, timeout: 20_000 }).toContain(BASE + expected)
       }
       await context.close()
     })
