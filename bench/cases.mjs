@@ -8,6 +8,7 @@ export const CASES = {
   statuses: {},
   verify: {},
   challenge: {},
+  tokens: { once: true },
   redis: {},
   'redis-commands': { once: true },
   'store-distance': { once: true },

@@ -1,15 +1,16 @@
+import { createHmac } from 'node:crypto'
 import { createMfa } from 'countersign'
 import express from 'express'
 import passport from 'passport'
 import { serve } from '../kit/serve.mjs'
 import { openStores, sessions } from './stores.mjs'
-import { configurePassport } from './users.mjs'
+import { configurePassport, findUser } from './users.mjs'
 
 // An app with Countersign, mounted as the README does, with everything on: limits, breaker, diagnostics, events, notices and trusted devices. With
 // `NOTICE_LINKS`, also the "this wasn't me" links, for which every request of a signed-in user asks the store whether the
 // session was ended. With `KEEPS_FACTORS`, the service knows which factors a user has, as the Countersign service does; otherwise
-// the app keeps a record of them, as the hand-written one does.
-const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK, ADMISSION } = process.env
+// the app keeps a record of them, as the hand-written one does. With `TOKENS`, users can sign in with tokens, too.
+const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK, ADMISSION, TOKENS } = process.env
 const service = {
   baseUrl: SERVICE_URL,
   apiKey: 'key_for_benchmarks',
@@ -22,6 +23,19 @@ const GRACE_UNTIL = new Date(Date.now() + 86_400_000)
 /** By the first letter of the user's id; all others must show a factor. */
 const POLICIES = { e: 'skip', g: { graceUntil: GRACE_UNTIL }, n: 'optional' }
 let sessionStore
+
+/** A token as apps sign it: JSON with an HMAC. */
+function sign(payload) {
+  const body = Buffer.from(JSON.stringify(payload)).toString('base64url')
+  return `${body}.${createHmac('sha256', 'a key').update(body).digest('base64url')}`
+}
+
+const tokens = (store) => ({
+  findUser,
+  issue: (_user, claims) => ({ accessToken: sign(claims) }),
+  claims: () => undefined,
+  store,
+})
 
 const build = async () => {
   const stores = await openStores()
@@ -39,6 +53,7 @@ const build = async () => {
     login: { pendingPaths: ['/greeting'], ...(RECHECK && { recheck: RECHECK }) },
     limits: { store },
     trustedDevices: { store },
+    ...(TOKENS && { tokens: tokens(store) }),
     notices: { onNotice: () => {} },
     onEvent: () => {},
     urls: NOTICE_LINKS ? { publicUrl: 'https://app.example.com' } : {},
@@ -51,6 +66,11 @@ const build = async () => {
   app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {
     res.json({ status: req.mfa.status })
   })
+  if (TOKENS) {
+    const byId = passport.authenticate('id', { session: false })
+    app.post('/auth/login', express.json(), byId, mfa.tokens.begin)
+    app.post('/auth/session', express.json(), byId, mfa.startMfa)
+  }
   app.post('/logout', (req, res, next) => {
     req.logout((error) => (error ? next(error) : res.json({ status: 'signed_out' })))
   })

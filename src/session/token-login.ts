@@ -85,6 +85,8 @@ export class TokenLogin {
   readonly sent: string | undefined
   private readonly logins: TokenLogins
   private reference: string
+  /** The id of the session: the hash of the reference. */
+  id: string
   private stored: StoredTokenLogin | undefined
 
   private constructor(logins: TokenLogins, { about, reference, mfa }: Beginning, sent?: string) {
@@ -92,6 +94,7 @@ export class TokenLogin {
     this.about = about
     this.sent = sent
     this.reference = reference ?? newReference()
+    this.id = digestOf(this.reference)
     this.session = new LoginSession(this, { mfa: mfa?.(this.id) })
   }
 
@@ -108,11 +111,6 @@ export class TokenLogin {
     login.session = new LoginSession(login, { mfa, returnTo })
     login.stored = stored
     return login
-  }
-
-  /** The id of the session: the hash of the reference. */
-  get id(): string {
-    return digestOf(this.reference)
   }
 
   /** The reference that the client sends from now on, where that differs from what it sent. */
@@ -141,6 +139,7 @@ export class TokenLogin {
     },
     generate: () => {
       this.reference = newReference()
+      this.id = digestOf(this.reference)
       this.stored = undefined
       this.session = new LoginSession(this)
     },
