@@ -86,12 +86,7 @@ const verifyRouter = {
       'A correct one makes the session a verified one, with a new id; or, with `approval`, approves one request.',
     body: bodies.verifyBody,
     completesLogin: true,
-    answer: z.union([
-      answers.verifiedAnswer,
-      answers.approvedAnswer,
-      answers.goesOnAnswer,
-      answers.issuedAnswer,
-    ]),
+    answer: z.union([answers.verifiedAnswer, answers.approvedAnswer, answers.goesOnAnswer]),
     problems: [
       ...OF_FACTORS,
       'invalid_code',
@@ -544,6 +539,13 @@ export function listRoutes(
   parts = Object.keys(PARTS) as readonly Part[],
 ): readonly (readonly [RouteName, RouteRow])[] {
   return parts.flatMap((part) => Object.entries<RouteRow>(PARTS[part]) as [RouteName, RouteRow][])
+}
+
+/** The JSON of a success, also to a client with tokens whose login it completes. */
+export function answerOf({ answer, completesLogin }: RouteRow): z.ZodType | undefined {
+  if (!answer || !completesLogin) return answer
+  const own = answer instanceof z.ZodUnion ? answer.options : [answer]
+  return z.union([...own, answers.issuedAnswer])
 }
 
 /** Every problem that an operation can have. */

@@ -46,7 +46,8 @@ describe('an attacker with the password and the mailbox of a user who has an aut
     await verify(attacker, standIn.newestCode()).type('form').expect(303)
     for (const path of ['/mfa/enroll-app', '/mfa/backup']) {
       await attacker.get(path).expect(303).expect('Location', '/mfa')
-      const page = await attacker.get('/mfa').expect(200)
+      await attacker.get('/mfa').expect(303).expect('Location', '/mfa/verify?factor=app')
+      const page = await attacker.get('/mfa?choose').expect(200)
       expect(page.text).toContain('/mfa/verify?factor=app')
       expect(page.text).not.toMatch(/value="(email|sms)"|factor=backup/)
     }

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
-import { listRoutes, problemsOf, type RouteRow } from '../../src/web/routes.js'
+import { answerOf, listRoutes, problemsOf } from '../../src/web/routes.js'
 
 /** The answers of routes that their rows do not list. */
 const unlisted: string[] = []
@@ -8,7 +8,10 @@ const unlisted: string[] = []
 const WATCHED = Symbol.for('countersign.watchedRoutes')
 
 const rows = new Map(
-  listRoutes().map(([, row]) => [`${row.method} ${row.path}`, { ...row, problems: problemsOf(row) }]),
+  listRoutes().map(([, row]) => [
+    `${row.method} ${row.path}`,
+    { problems: problemsOf(row), answer: answerOf(row) },
+  ]),
 )
 
 /** Reads every answer of the routes in this process from now on. */
@@ -60,7 +63,10 @@ function requestOf({ req }: ServerResponse): typeof req & { route?: MatchedRoute
   return req
 }
 
-type Watched = Pick<RouteRow, 'answer'> & { readonly problems: ReturnType<typeof problemsOf> }
+interface Watched {
+  readonly problems: ReturnType<typeof problemsOf>
+  readonly answer: ReturnType<typeof answerOf>
+}
 
 interface MatchedRoute {
   readonly path: unknown

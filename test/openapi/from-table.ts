@@ -4,7 +4,14 @@ import type { ProblemCode } from '../../src/pages/view.js'
 import * as answers from '../../src/web/http/answers.js'
 import * as bodies from '../../src/web/http/bodies.js'
 import { statusOf, titleOf } from '../../src/web/http/problem.js'
-import { listRoutes, type Part, problemsOf, type RouteName, type RouteRow } from '../../src/web/routes.js'
+import {
+  answerOf,
+  listRoutes,
+  type Part,
+  problemsOf,
+  type RouteName,
+  type RouteRow,
+} from '../../src/web/routes.js'
 
 const wire = { ...answers, ...bodies }
 
@@ -23,7 +30,8 @@ const TAGS: Readonly<Record<Part, string>> = {
 const PAGE = { 'text/html': { schema: { type: 'string' } } } as const
 
 function operationOf(name: RouteName, row: RouteRow, tag: string): ZodOpenApiOperationObject {
-  const { method, path, summary, description, parameter, answer, body = z.object({}) } = row
+  const { method, path, summary, description, parameter, body = z.object({}) } = row
+  const answer = answerOf(row)
   const parameters = Object.entries(parameter?.shape ?? {}).map(([field, schema]) => ({
     name: field,
     in: path.includes(':') ? ('path' as const) : ('query' as const),

@@ -57,7 +57,15 @@ describe('the account routes with an access token', () => {
     const strong = tokenClient(made.app, { access: confirmed.body.access })
     await strong.post('/api/strong').expect(200)
     await tokenClient(made.app, { access }).post('/api/strong').expect(401)
-    await strong.post('/mfa/enroll-app/remove').send({}).expect(200, { status: 'removed' })
+    // The setup is enough for a rule, and for no change of factors.
+    const refused = await strong.post('/mfa/enroll-app/remove').send({}).expect(401)
+    expect(refused.body.code).toBe('step_up_required')
+    const fresh = await tokenClient(made.app, { access: confirmed.body.access, login: refused.body.login })
+      .post('/mfa/verify')
+      .send({ factor: 'app', code: totpCode(answer.body.secret, Date.now()) })
+      .expect(200)
+    const next = tokenClient(made.app, { access: fresh.body.access })
+    await next.post('/mfa/enroll-app/remove').send({}).expect(200, { status: 'removed' })
   })
 
   it('show backup codes that the user has approved', async () => {
