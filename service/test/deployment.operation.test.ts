@@ -430,7 +430,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
     const { token } = await service.operator('system').inviteOperator({ email, role: 'admin' })
     const browser = supertest.agent(`https://127.0.0.1:${proxy.port}`).disableTLSCerts()
     browser.set('Sec-Fetch-Site', 'same-origin').set('Accept', 'text/html')
-    await post(browser, `/console/invitation/${token}`, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, `/console/invitation/${token}`, { password: PASSWORD, again: PASSWORD }).expect(307)
     const signedIn = await typePassword(browser, email).expect(303)
     expect(String(signedIn.headers['set-cookie'])).toContain('Secure')
     await enrollApp(browser)

@@ -57,7 +57,7 @@ export async function openConsole(
   }
   const join = async (link: string, email: string) => {
     const browser = open()
-    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(307)
     await typePassword(browser, email).expect(303)
     const secret = await enrollApp(browser)
     // The step of the code is used up.

@@ -40,7 +40,7 @@ describe('signing in to the console (R106)', () => {
     expect(textOf(refused.text)).toContain('A password has 12 to 200 characters')
     await post(browser, link, { password: 'ann ann ann ann', again: 'ann ann ann ann' }).expect(422)
     await post(browser, link, { password: PASSWORD, again: `${PASSWORD}!` }).expect(422)
-    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(307)
     await read(browser, link, 404)
     await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(404)
 
@@ -61,7 +61,7 @@ describe('signing in to the console (R106)', () => {
     const email = 'keyholder@example.com'
     const link = await console.invite(email, 'admin')
     const browser = console.open()
-    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(307)
     await typePassword(browser, email).expect(303)
     expect(await read(browser, '/console/mfa/enroll-app')).toContain('Add a passkey')
     await addKey(browser, { ...key, method: 'security-key' })
@@ -88,7 +88,7 @@ describe('signing in to the console (R106)', () => {
     ])
 
     const again = await console.invite(email)
-    await post(browser, again, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, again, { password: PASSWORD, again: PASSWORD }).expect(307)
     await typePassword(browser, email).expect(303)
     expect(await read(browser, '/console/mfa/enroll-app')).toContain('Add a passkey')
     await expect(signInWithKey(browser, key)).rejects.toThrow()
@@ -181,7 +181,7 @@ describe('signing in to the console (R106)', () => {
   test('takes a password with a letter that is the whole name of its mailbox, and none with a longer name', async () => {
     const set = async (email: string, password: string) =>
       (await post(console.open(), await console.invite(email), { password, again: password })).status
-    expect(await set('v@corp.example', 'seven quiet otters float')).toBe(200)
+    expect(await set('v@corp.example', 'seven quiet otters float')).toBe(307)
     expect(await set('otter@corp.example', 'seven quiet Otters float')).toBe(422)
     expect(await set('bob@corp.example', 'seven bobs float by')).toBe(422)
   })
@@ -218,7 +218,7 @@ describe('signing in to the console (R106)', () => {
   test('refuses a password without an app when the hour to set one up is over', async () => {
     const link = await console.invite('late@example.com')
     const browser = console.open()
-    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(307)
     advance(3_600)
     await typePassword(browser, 'late@example.com').expect(401)
   })
@@ -231,7 +231,7 @@ describe('signing in to the console (R106)', () => {
     await read(console.open(), expired, 404)
     const link = await console.invite(operator.email)
     const browser = console.open()
-    await post(browser, link, { password: `${PASSWORD} twice`, again: `${PASSWORD} twice` }).expect(200)
+    await post(browser, link, { password: `${PASSWORD} twice`, again: `${PASSWORD} twice` }).expect(307)
     await operator.browser.get('/console').expect(303)
     await typePassword(browser, operator.email).expect(401)
     await typePassword(browser, operator.email, `${PASSWORD} twice`).expect(303)
