@@ -8,13 +8,15 @@ const name = z.string().regex(/^[A-Za-z ]{1,20}$/, { error: 'must be a name like
 export const signIn = z
   .preprocess(
     parsedJson,
-    z.strictObject(
-      {
-        browser: name.optional(),
-        system: name.optional(),
-        location: text(60).optional(),
-      },
-      { error: 'must be an object with browser, system and location' },
-    ),
+    z
+      .strictObject(
+        {
+          browser: name.optional(),
+          system: name.optional(),
+          location: text(60).optional(),
+        },
+        { error: 'must be an object with browser, system and location' },
+      )
+      .meta({ examples: [{ browser: 'Firefox', system: 'Windows', location: 'Vienna' }] }),
   )
   .optional()

@@ -26,7 +26,7 @@ import type { Resets } from '../../stores/trust/resets.js'
 import type { TokenLogins } from '../../stores/trust/token-logins.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
-import { browserOf } from '../http/browser.js'
+import { signInOf } from '../http/browser.js'
 import { approvalLocales, clientAddressOf, localesOf } from '../http/request.js'
 import type { Browsers } from './trusted-browsers.js'
 
@@ -108,7 +108,7 @@ class RequestOrigin {
   }
 
   get signIn(): MfaUser['signIn'] {
-    return browserOf(this.req, this.settings)
+    return signInOf(this.req, this.settings)
   }
 }
 

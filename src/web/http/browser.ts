@@ -1,16 +1,16 @@
 import type { Request } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { onlyGiven } from '../../shape.js'
+import { browserName } from '../../stores/trust/browser-name.js'
 import { clientName } from './client-name.js'
 
 /** The length at which a location is cut. */
 const MAX_LENGTH = 60
 
+type LocationSettings = Pick<Settings, 'location' | 'logger'>
+
 /** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
-function locationOf(
-  req: Request,
-  { location, logger }: Pick<Settings, 'location' | 'logger'>,
-): string | undefined {
+function locationOf(req: Request, { location, logger }: LocationSettings): string | undefined {
   try {
     return location?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
   } catch (error) {
@@ -19,7 +19,15 @@ function locationOf(
   }
 }
 
-/** The browser of a request by names from our lists, and where it is. */
-export function browserOf(req: Request, settings: Pick<Settings, 'location' | 'logger'>) {
+/** The browser of a request, or the app of a client without cookies, and where it is. */
+export function browserOf(req: Request, settings: LocationSettings) {
   return { ...clientName(req), ...onlyGiven({ location: locationOf(req, settings) }) }
+}
+
+/** The same by names from our lists only: what the service may put into the email with a code. */
+export function signInOf(req: Request, settings: LocationSettings) {
+  return {
+    ...browserName(req.get('user-agent')),
+    ...onlyGiven({ location: locationOf(req, settings) }),
+  }
 }
