@@ -222,8 +222,10 @@ function landingPage(readme) {
   const [, introduction = '', rest = ''] = /^# .+\n\n([\s\S]+?)\n\n([\s\S]+)$/.exec(readme) ?? []
   const [, picture = '', alt = ''] = PICTURE.exec(rest) ?? []
   const [, text = '', tagline = ''] = /^([\s\S]+?\.) ([\s\S]+)$/.exec(introduction) ?? []
+  const [line = ''] = /^app\.use\(mfaRouter\(.*\)\)/m.exec(rest) ?? []
+  const [, command = ''] = /^```sh\n(.+?) +#/m.exec(rest) ?? []
+  // Without the name, which the bar above has, the promise is the headline.
   const hero = {
-    name: 'Countersign',
     text: flat(text),
     tagline: inline(flat(tagline)),
     image: { light: `/${picture}-light.png`, dark: `/${picture}-dark.png`, alt },
@@ -232,7 +234,8 @@ function landingPage(readme) {
       { theme: 'alt', text: 'Does it fit?', link: '/docs/does-it-fit.html' },
     ],
   }
-  return `---\nlayout: home\nhero: ${JSON.stringify(hero)}\n---\n\n${withPictures(rest.replace(PICTURE, ''))}`
+  const first = JSON.stringify({ line, command })
+  return `---\nlayout: home\nhero: ${JSON.stringify(hero)}\nfirst: ${first}\n---\n\n${withPictures(rest.replace(PICTURE, ''))}`
 }
 
 const flat = (text) => text.replaceAll(/\s+/g, ' ')

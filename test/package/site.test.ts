@@ -64,7 +64,7 @@ describe('the site', () => {
     expect(fragments).toBeGreaterThan(1_000)
   })
 
-  it('begins with what it is, two buttons, a picture and the first example of the README', async () => {
+  it('begins with what it is, one line of code, a command, two buttons, a picture and the first example of the README', async () => {
     const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
     const html = await page('index.html')
     const words = (text: string) => text.replaceAll(/&[#\w]+;|[\s&<>"']/g, '')
@@ -74,6 +74,9 @@ describe('the site', () => {
     expect(shown(html)).toContain(words(example))
     const [hero = ''] = html.split('class="vp-doc container"')
     expect(shown(hero)).toContain('Multi-factorauthentication(MFA)forExpressapps')
+    expect(hero).toMatch(/<h1[^>]*>[^/]*Multi-factor authentication/)
+    expect(hero).toContain('<code>app.use(mfaRouter(')
+    expect(hero).toContain('<code>npm ci &amp;&amp; npm start</code>')
     expect([...hero.matchAll(/<a class="VPButton[^>]*>/g)]).toHaveLength(2)
     for (const scheme of ['light', 'dark']) expect(hero).toContain(`${BASE}docs/images/pages-${scheme}.png`)
     for (const use of [`rel="icon" type="image/svg+xml" href="${BASE}logo.svg"`, `src="${BASE}logo.svg"`]) {
@@ -203,6 +206,19 @@ describe('the site', () => {
         })
         await context.close()
       }
+    })
+
+    it('has no code that is cut at a width of 1280 pixels', async () => {
+      const { page, context } = await newUser(browser, { viewport: { width: 1280, height: 800 } })
+      await everyCase(
+        ['docs/getting-started.html', 'docs/tokens.html', 'docs/mounting.html'],
+        async (path) => {
+          await page.goto(url + path)
+          const cut = `[...document.querySelectorAll('.vp-doc pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length`
+          expect([path, await page.evaluate(cut)]).toEqual([path, 0])
+        },
+      )
+      await context.close()
     })
 
     it('passes axe on its first page, the options, the pictures and a problem code, in light and in dark', async () => {
