@@ -50,13 +50,14 @@ async function serve({ first, moreRoutes, ...setup }: TokenSetup = {}) {
   return { kit, made, address: `http://localhost:${await listenOnLoopback(server)}` }
 }
 
-/** Changes the answers of the login route. */
+/** Changes the JSON that the login route answers. */
 const answering =
   (change: (body: Record<string, unknown>) => object): NonNullable<HostSetup['first']> =>
   (app: App) =>
     void app.use('/auth/login', (_req, res, next) => {
       const end = res.end.bind(res)
       res.end = ((text: string) => {
+        if (!String(res.getHeader('Content-Type')).includes('json')) return end(text)
         res.removeHeader('Content-Length')
         return end(JSON.stringify(change(JSON.parse(text))))
       }) as typeof end
