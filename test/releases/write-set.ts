@@ -93,8 +93,16 @@ async function factors(stage: Stage) {
       .expect(200)
     return { secret: String(secret), cookie: sessionCookie(confirmed) }
   }
-  const amy = await secretOf('amy')
+  const setUp = await secretOf('amy')
   clock.move(MINUTE)
+  // The setup counts for no change of factors.
+  const asked = withCookie(app.app, setUp.cookie)
+  await asked.post('/mfa/backup').send({}).expect(401)
+  const shown = await asked
+    .post('/mfa/verify')
+    .send({ factor: 'app', code: appCode(setUp.secret) })
+    .expect(200)
+  const amy = { secret: setUp.secret, cookie: sessionCookie(shown) }
   const kept = await withCookie(app.app, amy.cookie).post('/mfa/backup').send({}).expect(200)
   const delivered = await app.messages('amy@example.com')
   const [backupCode = ''] =

@@ -144,7 +144,7 @@ async function openState(page: Page, url: string, opened: State): Promise<void> 
       else await field.fill(value)
     }
     const isAnswer = (one: Response) =>
-      one.request().isNavigationRequest() && ![302, 303].includes(one.status())
+      one.request().isNavigationRequest() && ![302, 303, 307].includes(one.status())
     ;[response] = await Promise.all([page.waitForResponse(isAnswer), press(page, button)])
     await unfold()
   }
