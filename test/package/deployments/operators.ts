@@ -36,7 +36,7 @@ export async function signUp(deployment: Deployment, role: string, email: string
 /** Follows the link of an invitation: chooses a password, signs in and sets up an authenticator app. */
 export async function join(deployment: Deployment, link: string, email: string): Promise<Operator> {
   const browser = deployment.consoleBrowser()
-  await post(browser.one, new URL(link).pathname, { password: PASSWORD, again: PASSWORD }).expect(200)
+  await post(browser.one, new URL(link).pathname, { password: PASSWORD, again: PASSWORD }).expect(307)
   await post(browser.one, '/console/sign-in', { email, password: PASSWORD }).expect(303)
   const { body } = await browser.other
     .post('/console/mfa/enroll-app')
