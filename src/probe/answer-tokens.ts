@@ -24,7 +24,11 @@ export function tokensIn(text: string): AnswerToken[] {
 
 /** Whether a JSON text begins a login of a client without cookies, or asks such a client for a factor. */
 export function isPendingLogin(text: string): boolean {
-  return /"login":"[\w-]{43}"/.test(text)
+  return referenceIn(text) !== undefined
+}
+
+function referenceIn(text: string): string | undefined {
+  return /"login":"([\w-]{43})"/.exec(text)?.[1]
 }
 
 /** The credentials that a client without cookies keeps of answers and sends with later requests: the reference of its login, and then the access token. */
@@ -43,8 +47,9 @@ export function keptTokens() {
         .clone()
         .text()
         .catch(() => '')
-      if (isPendingLogin(text)) {
-        reference = /"login":"([\w-]{43})"/.exec(text)?.[1]
+      const next = referenceIn(text)
+      if (next !== undefined) {
+        reference = next
         if (text.includes('"mfa_required"')) access = undefined
       } else if (reference !== undefined && answer.ok) {
         const isAccess = ({ field }: AnswerToken) =>

@@ -269,7 +269,7 @@ function problemsOf(
     )
   }
   const isProtected = ({ verdict, anonymous, path: requested }: ProbeResult) => {
-    // A route of clients without cookies asks for a token, whoever is pending.
+    // A route of clients without cookies asks for a token, also while a login is pending.
     const isKept = verdict === 'mfa' || (reference && verdict === 'refused')
     if (!isKept || !anonymous) return false
     if (protectedPaths.includes(requested) || [401, 403].includes(anonymous.status)) return true

@@ -35,13 +35,8 @@ export function openScene(read: AttackTarget) {
   const waiting = async (nth: number, signIn = user.signIn) => {
     await signedIn()
     const known = browsers.get(nth)
-    const isWaiting =
-      known &&
-      (await isIn(known.agent).then(
-        (isDone) => !isDone,
-        () => false,
-      ))
-    if (isWaiting) return known
+    // A browser whose login was canceled cannot be asked, and is no longer waiting.
+    if (known && !(await isIn(known.agent).catch(() => true))) return known
     const made = await target.pending(user, { signIn })
     if (await isIn(made.agent)) throw new Untried('an earlier attack has removed the second factor')
     browsers.set(nth, made)
