@@ -44,6 +44,7 @@ const WITH_BODY = [
   'body_too_large',
   'unsupported_media_type',
 ] as const satisfies readonly ProblemCode[]
+/** With a session or a token; `invalid_request` if a request has both a signed-in session and the reference of a login. */
 const WITH_SESSION = ['acting', 'other_user', 'invalid_request'] as const satisfies readonly ProblemCode[]
 
 const SENDING = [

@@ -9,7 +9,7 @@ import { linkBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { localesOf, wantsHtml } from '../http/request.js'
 import { type AnswerOf, ROUTES } from '../routes.js'
-import type { RouteHandlers } from './route.js'
+import type { PublicHandler, RouteHandlers } from './route.js'
 import { showPublicPage, stop } from './show-page.js'
 
 /** Asks first, and then ends sessions and trust. No routes without `urls.publicUrl`. */
@@ -84,8 +84,6 @@ export interface NoticeLink {
   /** Does what the link is for. Returns `false` if the link is not live (any more). */
   follow(req: Request, token: string): Promise<boolean>
 }
-
-type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void>
 
 /** The handlers of a link: `ask` shows the page that asks for confirmation, `follow` does what the link is for. */
 export function noticeLinkHandlers(link: NoticeLink): Readonly<Record<'ask' | 'follow', PublicHandler>> {

@@ -87,7 +87,7 @@ export function withFields<Name extends RouteName>(
   const schema = body as z.ZodType<BodyOf<Name>>
   return async (context) => {
     const { req, res, deps } = context
-    if (method !== 'POST') return handle(context, schema.parse({}))
+    if (method !== 'POST') return handle(context, {} as BodyOf<Name>)
     const read = await readBody(req, res, schema, maxBodyBytes)
     if (!('fault' in read)) return handle(context, read.fields)
     if (context.html && faultPage) return showNext(context, await faultPage(context, read.fault))

@@ -45,7 +45,7 @@ interface SpecialHandler<Name extends RouteName = RouteName> {
 }
 
 /** Responds to everyone. */
-type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
+export type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
 /** An id that may go into a log. A proxy sets it. */
 const REQUEST_ID = /^[\w.-]{1,64}$/
