@@ -6,7 +6,7 @@ import { addKey, keyHost, PAGE, signedIn } from '../keys/kit.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 
 /*
- * A user sets up the first factor. Whoever has the session then, or has seen the code that was typed for it, goes on with that.
+ * A user sets up the first factor. An intruder who has the session then, or has seen the code that was typed for it, goes on with that.
  */
 
 const PAYMENT = { amount: '250.00', to: 'DE89370400440532013000' }

@@ -1,4 +1,4 @@
-/** What the app uses of jsonwebtoken. With `@types/jsonwebtoken`, this file is superfluous. */
+/** The part of jsonwebtoken that the app uses. With `@types/jsonwebtoken`, this file is superfluous. */
 declare module 'jsonwebtoken' {
   export function sign(payload: object, key: string, options: { issuer: string; expiresIn: string }): string
   export function verify(

@@ -1,7 +1,7 @@
 import { scryptSync, timingSafeEqual } from 'node:crypto'
 import { Injectable } from '@nestjs/common'
 
-/** What the app knows of a user. */
+/** A user as the app knows them. */
 export interface User {
   readonly id: string
   readonly username: string
