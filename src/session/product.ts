@@ -1,7 +1,16 @@
+import { isObject, readObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { DEFAULT_USERS, isOnlyProduct, productName } from '../products.js'
 import type { MfaRecord } from './record.js'
-import { isOwnedBy, isPendingRecord, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import {
+  isOwnedBy,
+  isPendingRecord,
+  type RecordOwner,
+  readParts,
+  readRecord,
+  writeNamed,
+  writeRecord,
+} from './record-text.js'
 
 /*
  * The record that a session keeps for each product (R142). `req.session.mfa` is the record of one product with its name, and has the records of
@@ -9,7 +18,7 @@ import { isOwnedBy, isPendingRecord, type RecordOwner, readRecord, writeRecord }
  *
  *   { "record": "2v …", "product": "/mfa", "others": { "/admin/mfa": "2p …", "staff /desk/mfa": { "record": "2v …", … } } }
  *
- * A record without a name was written by an earlier release.
+ * One record with nothing beside it is `@/mfa 2v …`. A record without a name was written by an earlier release.
  */
 
 /** The name under which sessions keep what a product decided: its own, after that of its table of users, which has no space (R144). */
@@ -40,19 +49,20 @@ function ownsUnnamed(product: string): boolean {
 
 /** The stored record of a product. */
 export function storedIn(mfa: unknown, product: string): unknown {
-  if (typeof mfa !== 'object' || mfa === null) return ownsUnnamed(product) ? mfa : undefined
-  const { product: first = UNNAMED, others }: { product?: unknown; others?: unknown } = mfa
-  if (first === product) return mfa
-  const stored: unknown = Reflect.get(Object(others), product)
+  const parts = readParts(mfa)
+  const { product: first = UNNAMED } = parts
+  const own = isObject(mfa) ? mfa : parts.record
+  if (first === product) return own
+  const others = readObject(parts.others)
+  const stored = others[product]
   if (stored !== undefined || !ownsUnnamed(product)) return stored
-  return first === UNNAMED ? mfa : Reflect.get(Object(others), UNNAMED)
+  return first === UNNAMED ? own : others[UNNAMED]
 }
 
 /** The stored records of this user in this session by their products, the first one first. */
 function recordsIn(mfa: unknown, owner: RecordOwner): Map<string, unknown> {
-  const parts: Record<string, unknown> = typeof mfa === 'object' ? { ...mfa } : { record: mfa }
-  const { product = UNNAMED, others, user: _, ...first } = parts
-  const all: [string, unknown][] = [[String(product), first], ...Object.entries(Object(others))]
+  const { product = UNNAMED, others, user: _, ...first } = readParts(mfa)
+  const all: [string, unknown][] = [[String(product), first], ...Object.entries(readObject(others))]
   const records = new Map(all.filter(([, stored]) => isOwnedBy(stored, owner)))
   const unnamed = records.get(UNNAMED)
   if (unnamed === undefined || !ownsUnnamed(owner.product)) return records
@@ -68,14 +78,17 @@ export function otherRecords(mfa: unknown, owner: RecordOwner): MfaRecord[] {
 }
 
 /** The content of a session once a product has written its record, without the records of other users and sessions. */
-export function withRecord(mfa: unknown, record: MfaRecord): object {
+export function withRecord(mfa: unknown, record: MfaRecord): string | object {
   const records = recordsIn(mfa, record).set(record.product, writeRecord(record))
   const [[product, first] = [record.product, undefined], ...others] = records
-  return {
-    ...(typeof first === 'string' ? { record: first } : Object(first)),
-    ...(product !== UNNAMED && { product }),
-    ...(others.length > 0 && { others: Object.fromEntries(others) }),
-  }
+  const alone = others.length === 0 && product !== UNNAMED ? writeNamed(product, first) : undefined
+  return (
+    alone ?? {
+      ...readParts(first),
+      ...(product !== UNNAMED && { product }),
+      ...(others.length > 0 && { others: Object.fromEntries(others) }),
+    }
+  )
 }
 
 /** Whether a product admits the user of a record in its session: the login is not pending there. */

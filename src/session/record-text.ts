@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isObject } from '../json.js'
 import type { Amr, ShownMethod } from '../protocol/factor.js'
 import { remember } from '../remember.js'
 import { letInText, readLetIn } from './let-in-text.js'
@@ -21,6 +22,8 @@ import { inverted, readTime } from './text-parts.js'
  *   2t|2e <transaction> <started> (see let-in-text.ts) <session id> <user id>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
+ *
+ * A record with nothing beside it is one text with the name of its product before it: `@/mfa 2v …`.
  *
  * While the login is pending, `user` in this object can be the user as Passport serialized them (`store.ts`); the records of several
  * products are side by side (`product.ts`).
@@ -78,10 +81,8 @@ export function writeRecord(record: MfaRecord): StoredRecord {
 /** The record that a session stores. One that does not fit, or of another user or session, is ignored. */
 export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | undefined {
   if (typeof stored === 'string') return readText(stored, owner)
-  if (typeof stored !== 'object' || stored === null) return undefined
-  const text: unknown = Reflect.get(stored, 'record')
-  if (typeof text !== 'string') return undefined
-  const record = readText(text, owner)
+  if (!isObject(stored) || typeof stored.record !== 'string') return undefined
+  const record = readText(stored.record, owner)
   // As almost always, and a pending login at first.
   if (Object.keys(stored).every((name) => BESIDE_ACTIVITY.includes(name))) return record
   const activity = record && storedActivity.safeParse(stored).data
@@ -104,8 +105,24 @@ export function isOwnedBy(stored: unknown, { userId, sessionId }: Omit<RecordOwn
 }
 
 function textIn(stored: unknown): string {
-  const text: unknown = typeof stored === 'object' && stored !== null ? Reflect.get(stored, 'record') : stored
-  return typeof text === 'string' ? text : ''
+  const { record } = readParts(stored)
+  return typeof record === 'string' ? record : ''
+}
+
+/** Begins the text of a record with the name of its product. */
+const NAMED = '@'
+
+/** Writes a record with nothing beside it and the name of its product, if that has no space. */
+export function writeNamed(product: string, record: unknown): string | undefined {
+  return typeof record === 'string' && !product.includes(' ') ? `${NAMED}${product} ${record}` : undefined
+}
+
+/** The members of what a session stores: the text of the record, its product, and what is beside it. */
+export function readParts(stored: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(stored)) return stored
+  if (typeof stored !== 'string' || !stored.startsWith(NAMED)) return { record: stored }
+  const end = stored.indexOf(' ')
+  return { product: stored.slice(NAMED.length, end), record: stored.slice(end + 1) }
 }
 
 /** The members beside the text of a record that are no activity. */

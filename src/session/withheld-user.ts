@@ -1,5 +1,7 @@
 import type { Request } from 'express'
 import passport from 'passport'
+import { isObject, readObject } from '../json.js'
+import { readParts } from './record-text.js'
 import type { Awaitable } from './state.js'
 
 /*
@@ -9,7 +11,7 @@ import type { Awaitable } from './state.js'
 
 /** The property of the session that Passport uses. */
 function passportKeyOf(req: Request): string {
-  const key = propertyOf(Reflect.get(req, '_sessionManager'), '_key')
+  const key = readObject(Reflect.get(req, '_sessionManager'))._key
   return typeof key === 'string' ? key : 'passport'
 }
 
@@ -22,11 +24,11 @@ interface Authenticator {
 /** The instance of Passport of a request, if it is the default one or `passport.initialize()` ran. */
 function authenticatorOf(req: Request): Authenticator | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
-  const initialized = propertyOf(Reflect.get(req, '_passport'), 'instance')
+  const initialized = readObject(Reflect.get(req, '_passport')).instance
   const found = [passport, initialized].find(
-    (one) => manager !== undefined && propertyOf(one, '_sm') === manager,
+    (one) => manager !== undefined && readObject(one)._sm === manager,
   )
-  return typeof propertyOf(found, 'deserializeUser') === 'function' ? (found as Authenticator) : undefined
+  return typeof readObject(found).deserializeUser === 'function' ? (found as Authenticator) : undefined
 }
 
 /** Whether the instance of Passport is known, so that the user of a pending login can be withheld from the session. */
@@ -61,10 +63,6 @@ export async function serializeUser(req: Request, user: Express.User): Promise<u
   })
 }
 
-function propertyOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
-}
-
 /** A session as this file uses it. `mfa` is the record as it is stored, with the user in it while the login is pending. */
 type Holder = { mfa?: unknown }
 
@@ -74,14 +72,14 @@ export function isSerializedUser(user: unknown): boolean {
 }
 
 /** Passport's part of a session. */
-export function passportDataOf(req: Request, session: object): object | undefined {
+export function passportDataOf(req: Request, session: object): Readonly<Record<string, unknown>> | undefined {
   const data: unknown = Reflect.get(session, passportKeyOf(req))
-  return typeof data === 'object' && data !== null ? data : undefined
+  return isObject(data) ? data : undefined
 }
 
 /** Moves a pending user out of Passport's part of the session, if the gate can bring them back. */
 export function withholdFromSession(req: Request, session: Holder): void {
-  const { user, ...rest }: { user?: unknown } = passportDataOf(req, session) ?? {}
+  const { user, ...rest } = readObject(passportDataOf(req, session))
   if (!isSerializedUser(user) || !isPassportKnown(req)) return
   keepBesideRecord(session, user)
   if (Object.keys(rest).length === 0) Reflect.deleteProperty(session, passportKeyOf(req))
@@ -91,7 +89,7 @@ export function withholdFromSession(req: Request, session: Holder): void {
 /** Adds the withheld user to the record in the session. */
 export function keepBesideRecord(session: Holder, user: unknown): void {
   const { mfa } = session
-  session.mfa = { ...(typeof mfa === 'object' ? mfa : { record: mfa }), user }
+  session.mfa = { ...readParts(mfa), user }
 }
 
 /** Puts the user back where Passport looks, since no second factor is required any more. */
@@ -101,5 +99,5 @@ export function returnToPassport(req: Request, session: Holder, user: unknown): 
 
 /** The withheld user as Passport serialized them; `undefined` if the session has none. */
 export function withheldIn({ mfa }: Holder): unknown {
-  return typeof mfa === 'object' && mfa !== null ? Reflect.get(mfa, 'user') : undefined
+  return readObject(mfa).user
 }

@@ -14,7 +14,9 @@ async function forgetNames({ store }: { readonly store: FaultyStore }): Promise<
   for (const [id, text] of Object.entries(store.stored)) {
     const { mfa, ...data } = JSON.parse(text)
     const { product: _name, others: _others, ...kept } = Object(mfa)
-    const earlier = Object.keys(kept).length === 1 ? kept.record : kept
+    const isAlone = Object.keys(kept).length === 1
+    const named = isAlone ? kept.record : kept
+    const earlier = typeof mfa === 'string' ? mfa.slice(mfa.indexOf(' ') + 1) : named
     await new Promise<void>((resolve) =>
       store.set(id, { ...data, mfa: earlier } as SessionData, () => resolve()),
     )

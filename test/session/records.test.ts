@@ -101,6 +101,13 @@ describe('a session record (R04)', () => {
     expect(answer.body.code).toBe('mfa_required')
   })
 
+  it('is one short text with the name of its product, once nothing is under way', async () => {
+    const made = testbed()
+    const cookie = await verifiedCookie(made, 'bob')
+    const { mfa } = JSON.parse(made.store.stored[sessionId(cookie)] ?? '')
+    expect(mfa).toMatch(/^@\/mfa 2v \S+ \S+ \S+ \S+ \S+ \S+ u-bob$/)
+  })
+
   it('does not count in another app with the same service and users', async () => {
     const first = testbed()
     const second = testbed({ standIn: first.standIn, users: first.users })
@@ -120,6 +127,7 @@ describe('a session record (R04)', () => {
       [
         ['no record', null],
         ['a string', 'verified'],
+        ['a name without a record', '@/mfa'],
         ['an array', [{ stage: 'verified' }]],
         ['an object of another shape', { stage: 'verified', verifiedAt: 1, amr: ['mfa'] }],
         ['prototype keys', JSON.parse('{"__proto__":{"record":"2v"}}')],
