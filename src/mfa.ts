@@ -11,6 +11,7 @@ import { eventMetrics, eventSink } from './flows/metrics.js'
 import { offeredKeys } from './flows/offered-keys.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { unusableContacts } from './flows/unusable-contacts.js'
+import { readObject } from './json.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { addProduct } from './options/shared-accounts.js'
 import { renderView } from './pages/render.js'
@@ -55,7 +56,7 @@ export function share(key: object, parts: Built): Built {
 }
 
 function build(options: object): Built {
-  const own = Reflect.get(Object(options), 'service') === undefined ? embeddedService() : undefined
+  const own = readObject(options).service === undefined ? embeddedService() : undefined
   const settings = readOptions(options, own)
   addProduct(settings, options, own !== undefined)
   const embedded = own && 'service' in own ? own : undefined

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.js'
+import { readObject } from '../json.js'
 
 /** How far a call got before it failed. */
 interface Progress {
@@ -49,7 +50,7 @@ function withoutResponse(error: Error): Error {
 }
 
 function describe(error: Error): { name: string; code: string; message: string } {
-  const code: unknown = Reflect.get(error, 'code')
+  const { code } = readObject(error)
   return { name: error.name, code: typeof code === 'string' ? code : '', message: error.message }
 }
 

@@ -1,4 +1,5 @@
 import { HostError } from '../errors.js'
+import { isObject } from '../json.js'
 import { none, nothing } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
@@ -168,7 +169,7 @@ function otherCodesContact({ factors, contact }: RecordedUser): Contact | undefi
 /** A record that lacks a member cannot tell. */
 function checkedRecord(given: unknown): RecordedFactors | undefined {
   if (given === undefined || given === null) return undefined
-  const values = NAMES.map((name): unknown => (typeof given === 'object' ? Reflect.get(given, name) : given))
+  const values = NAMES.map((name) => (isObject(given) ? given[name] : given))
   if (values.some((value) => value !== undefined && value !== null && typeof value !== 'boolean')) {
     throw new HostError(
       'ERR_MFA_FACTORS',

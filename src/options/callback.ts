@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { HostError } from '../errors.js'
+import { readObject } from '../json.js'
 import { withTimeout } from '../time.js'
 
 /** How a function of the host is called. */
@@ -58,7 +59,7 @@ function checked(name: string, call: Call, expected: string, isValid = (_answer:
 }
 
 function isPromise(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && typeof Reflect.get(answer, 'then') === 'function'
+  return typeof readObject(answer).then === 'function'
 }
 
 /** Whether a callback answered with text. */

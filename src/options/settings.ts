@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors.js'
+import { readObject } from '../json.js'
 import { hasParts, optionFaults } from '../option-rules.js'
 import { languageKey } from '../protocol/language.js'
 import type { MfaService } from '../protocol/service.js'
@@ -27,7 +28,7 @@ export function readOptions(given: unknown, own?: ReadService): Settings {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new OptionsError(['the options must be an object, such as { appName: "My shop" }'])
   }
-  const { service, ...rest } = asObject(given)
+  const { service, ...rest } = readObject(given)
   const theirs = own ?? readService(service)
   const ours = optionsSchema.safeParse(onlyGiven(rest))
   const faults = [
@@ -139,7 +140,7 @@ export function readServiceAddress(given: unknown): ServiceSettings {
       'The client was given what createMfa returned, which is no address: use mfa.client, or pass { baseUrl, apiKey }',
     ])
   }
-  const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
+  const address = serviceAddress.safeParse(onlyGiven(readObject(given)))
   if (address.success) return address.data
   throw new OptionsError(optionFaults(address.error, serviceAddress))
 }
@@ -157,12 +158,8 @@ function readService(given: unknown): ReadService {
   if (given !== undefined && object !== given) {
     return { faults: ['service must be { baseUrl, apiKey } or an object that implements MfaService'] }
   }
-  const address = serviceAddress.safeParse(onlyGiven(asObject(object)))
+  const address = serviceAddress.safeParse(onlyGiven(readObject(object)))
   return address.success
     ? { service: address.data }
     : { faults: optionFaults(address.error, serviceAddress, ['service']) }
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

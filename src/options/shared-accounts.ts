@@ -1,5 +1,6 @@
 import { digestOf } from '../digest.js'
 import { OptionsError } from '../errors.js'
+import { readObject } from '../json.js'
 import { countProduct, productName } from '../products.js'
 import type { Settings } from './settings.js'
 
@@ -25,7 +26,7 @@ export function addProduct(settings: Settings, given: object, isEmbedded: boolea
   const { service, users } = settings
   const theirs = 'baseUrl' in service ? `${service.baseUrl} ${digestOf(service.apiKey() ?? '')}` : service
   const application = isEmbedded ? users : theirs
-  productOf.set(settings, { name: '', application, users: Reflect.get(given, 'users') })
+  productOf.set(settings, { name: '', application, users: readObject(given).users })
   nameProduct(settings, productName(settings))
   countProduct()
 }

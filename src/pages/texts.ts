@@ -1,3 +1,4 @@
+import { readObject } from '../json.js'
 import { languageKey, matchLanguage, memoized } from '../protocol/language.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { en as englishPages } from './locales/en.js'
@@ -159,7 +160,7 @@ function missingIn(given: unknown, builtIn: object, path = ''): string[] {
 function at(catalogue: object, path: readonly string[]): string | object | undefined {
   return path.reduce<string | object | undefined>((whole, key) => {
     if (typeof whole !== 'object' || !Object.hasOwn(whole, key)) return undefined
-    const part: unknown = Reflect.get(whole, key)
+    const part: unknown = readObject(whole)[key]
     return typeof part === 'string' || isObject(part) ? part : undefined
   }, catalogue)
 }
@@ -168,7 +169,7 @@ function merged(base: object, texts: unknown): object {
   const whole: Record<string, unknown> = { ...base }
   for (const [key, part] of Object.entries(isObject(texts) ? texts : {})) {
     if (typeof part === 'string') whole[key] = part
-    else if (isObject(part)) whole[key] = merged(Object(whole[key]), part)
+    else if (isObject(part)) whole[key] = merged(readObject(whole[key]), part)
   }
   return whole
 }

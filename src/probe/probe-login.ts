@@ -373,7 +373,7 @@ function isBelow(path: string, parent: string): boolean {
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  const detail = cause instanceof Error ? ` (${cause.message || Reflect.get(cause, 'code')})` : ''
+  const detail = cause instanceof Error ? ` (${cause.message || ('code' in cause ? cause.code : '')})` : ''
   return error.message.startsWith('Cannot')
     ? error.message
     : `Cannot reach the app: ${error.message}${detail}`

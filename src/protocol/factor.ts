@@ -1,3 +1,4 @@
+import { isObject, readObject } from '../json.js'
 import {
   accountAddress,
   type Contact,
@@ -158,20 +159,20 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
 
 /** The faults of the factor at this place in the list. */
 function faultsIn(input: unknown, index: number): string[] {
-  if (typeof input !== 'object' || input === null) return [`[${index}] ${ONE_OF_METHODS}`]
-  const method: unknown = Reflect.get(input, 'method')
+  if (!isObject(input)) return [`[${index}] ${ONE_OF_METHODS}`]
+  const { method } = input
   if (method === undefined) return [`[${index}.method] is missing: ${ONE_OF_METHODS}`]
   if (!isMethod(method)) return [`[${index}.method] ${ONE_OF_METHODS}`]
   const faults: string[] = []
   for (const { name, must } of REQUIRED[method]) {
-    const value: unknown = Reflect.get(input, name)
+    const value = input[name]
     if (value === undefined) faults.push(`[${index}.${name}] is missing: ${must}`)
     else if (value !== null && !isText(value)) faults.push(`[${index}.${name}] ${must}`)
   }
   for (const name of Object.keys(input)) {
     if (name === 'method' || REQUIRED[method].some((property) => property.name === name)) continue
     const optional = OPTIONAL.find((property) => property.name === name)
-    const value: unknown = Reflect.get(input, name)
+    const value = input[name]
     if (!optional) faults.push(`[${index}] has the unknown property "${name}"`)
     else if (value !== undefined && !optional.fits(value)) faults.push(`[${index}.${name}] ${optional.must}`)
   }
@@ -181,7 +182,7 @@ function faultsIn(input: unknown, index: number): string[] {
 /** Why the contact of a factor cannot be used, if it cannot: it is some text, or `null`. */
 function unusableIn(input: FactorInput, index: number): Factor['unusable'] {
   const properties = REQUIRED[input.method]
-  const readValue = ({ name }: Property): unknown => Reflect.get(input, name)
+  const readValue = ({ name }: Property) => readObject(input)[name]
   const wrong = properties.filter((property) => !property.fits(readValue(property)))
   if (wrong.length === 0) return undefined
   return {

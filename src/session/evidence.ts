@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from 'express'
 import type { EvidenceFault } from '../flows/events.js'
+import { isObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { AMR_VALUES, type Amr, isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
 import type { Evidence } from './record.js'
@@ -51,7 +52,7 @@ interface EvidenceRules {
 export function readEvidence(given: unknown, { req, issuers, askedAt }: EvidenceRules): EvidenceRead {
   const claims = claimsIn(given)
   if (!claims) return { fault: 'malformed' }
-  if (comesFromRequest(req, [given, Reflect.get(claims.from, 'amr')])) return { fault: 'from_request' }
+  if (comesFromRequest(req, [given, claims.from.amr])) return { fault: 'from_request' }
   const issuer = Object.hasOwn(issuers, claims.issuer) ? issuers[claims.issuer] : undefined
   if (!issuer) return { fault: 'unknown_issuer' }
   if (claims.authTime === undefined) return { fault: 'auth_time_missing' }
@@ -74,7 +75,7 @@ export function readEvidence(given: unknown, { req, issuers, askedAt }: Evidence
 /** The values in evidence, if all of them are its own and have the right types (R111). */
 function claimsIn(given: unknown) {
   if (!isObject(given)) return undefined
-  const own = (name: string): unknown => (Object.hasOwn(given, name) ? Reflect.get(given, name) : undefined)
+  const own = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined)
   const [issuer, amr, acr, authTime] = [own('issuer'), own('amr'), own('acr'), own('authTime')]
   if (!isText(issuer)) return undefined
   if (acr !== undefined && !isText(acr)) return undefined
@@ -84,8 +85,6 @@ function claimsIn(given: unknown) {
   if (authTime !== undefined && !isTime(authTime)) return undefined
   return { from: given, issuer, amr: amr ? [...amr] : [], acr, authTime }
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH
@@ -110,8 +109,8 @@ const MAX_VALUES_OF_REQUEST = 500
 /** Whether one of these objects is, or equals, part of what the browser sent: body, query, params or cookies. */
 export function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
   const objects = wanted.filter((one) => isObject(one) && Object.keys(one).length > 0)
-  const { body, query, params } = req
-  let level: unknown[] = [body, query, params, Reflect.get(req, 'cookies'), Reflect.get(req, 'signedCookies')]
+  const { body, query, params, cookies, signedCookies } = req
+  let level: unknown[] = [body, query, params, cookies, signedCookies]
   let seen = 0
   while (level.length > 0) {
     if (level.some((one) => objects.some((object) => isDeepStrictEqual(one, object)))) return true

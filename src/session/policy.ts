@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
+import { readObject } from '../json.js'
 import {
   type Factor,
   isAtLeast,
@@ -61,9 +62,8 @@ export function requiredBy(decision: Decision, { minStrength }: Account): Streng
 /** Whether the answer exempts the session, and whether it says that the login proved the user (R120). */
 function exemptionIn(answer: unknown): 'policy' | 'proven' | undefined {
   if (answer === 'skip') return 'policy'
-  if (typeof answer !== 'object' || answer === null) return undefined
-  if (Reflect.get(answer, 'skip') !== true) return undefined
-  return Reflect.get(answer, 'mayEnroll') === true ? 'proven' : undefined
+  const { skip, mayEnroll } = readObject(answer)
+  return skip === true && mayEnroll === true ? 'proven' : undefined
 }
 
 /** The factors of an account, with those withheld, as the host is told of them. */
@@ -77,8 +77,7 @@ export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | '
 
 /** The factor that the answer requires, and from when on. @throws {HostError} if it is no valid answer. */
 function requirementIn(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
-  const { require: minStrength, graceUntil }: { require?: unknown; graceUntil?: unknown } =
-    typeof answer === 'object' && answer !== null ? answer : {}
+  const { require: minStrength, graceUntil } = readObject(answer)
   const until = graceUntil instanceof Date ? graceUntil.getTime() : graceUntil
   const hasGrace = typeof until === 'number' && Number.isFinite(until)
   if (isStrength(minStrength) && hasGrace) return { minStrength, graceUntil: until }

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError, sessionEnded } from '../errors.js'
+import { readObject } from '../json.js'
 import { ignore } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { isAdmitted, otherRecords, storedIn, withRecord } from './product.js'
@@ -52,7 +53,7 @@ export function sessionOf(req: Request): Session & SessionProperties {
 
 /** Whether Passport has written a user into the session. */
 export function hasPassportUser(req: Request, session = sessionOf(req)): boolean {
-  return isSerializedUser(Reflect.get(passportDataOf(req, session) ?? {}, 'user'))
+  return isSerializedUser(passportDataOf(req, session)?.user)
 }
 
 /** The names under which apps without Passport keep the signed-in user in the session. */
@@ -72,7 +73,7 @@ export function withheldUserOf(req: Request, session = sessionOf(req)): unknown 
 
 /** The signed-in user, as Passport serialized them. */
 export function serializedUserOf(req: Request): unknown {
-  return Reflect.get(passportDataOf(req, sessionOf(req)) ?? {}, 'user')
+  return passportDataOf(req, sessionOf(req))?.user
 }
 
 /** Removes the record from the session. */
@@ -176,7 +177,7 @@ export async function isCurrent(req: Request, owner: ProductUser, ahead?: ReadAh
 export async function isUnchanged(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
   const found = sessionOf(req).mfa
   const data = await (ahead?.readAhead ?? storedData(req))
-  return data !== undefined && isSameActivity(Reflect.get(data, 'mfa'), found, owner, sessionIdOf(req))
+  return data !== undefined && isSameActivity(readObject(data).mfa, found, owner, sessionIdOf(req))
 }
 
 /** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */

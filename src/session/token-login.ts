@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
 import { sessionEnded } from '../errors.js'
+import { readObject } from '../json.js'
 import type { StoredTokenLogin, TokenLogins } from '../stores/trust/token-logins.js'
 import { type LogOut, showUser } from './passport-request.js'
 import { isPendingRecord } from './record-text.js'
@@ -227,13 +228,11 @@ export class TokenLogin {
 
 /** Whether a login stays open: it is pending, or has an approval to be used. */
 function goesOn(mfa: unknown): boolean {
-  return (
-    isPendingRecord(mfa) || Reflect.get(Object(Reflect.get(Object(mfa), 'approval')), 'granted') !== undefined
-  )
+  return isPendingRecord(mfa) || readObject(readObject(mfa).approval).granted !== undefined
 }
 
 function lastEndIn(mfa: unknown): unknown {
-  return Reflect.get(Object(mfa), 'lastEnd')
+  return readObject(mfa).lastEnd
 }
 
 function newReference(): string {

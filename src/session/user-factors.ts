@@ -1,6 +1,7 @@
 import { HostError, isOutage } from '../errors.js'
 import type { Enrolled } from '../flows/enrolled-factors.js'
 import type { RecordedUser } from '../flows/factor-record.js'
+import { readObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
 import { type Factor, readFactors, strengthOf } from '../protocol/factor.js'
@@ -181,7 +182,7 @@ export function appContactOf(
   userId: string,
   factors: readonly Factor[],
 ): Contact {
-  const given: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
+  const given: unknown = appContact ? appContact(user) : readObject(user).email
   const contact = typeof given === 'string' ? parseUser(given) : undefined
   if (contact && contact.kind !== 'dual') return foldedContact(contact)
   const [first = accountAddress(userId)] = factors
@@ -192,7 +193,7 @@ export function appContactOf(
 
 /** The host's id of a user. @throws {HostError} when the user has none. */
 export function userIdOf(user: Express.User, settings: Settings): string {
-  const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
+  const id: unknown = settings.userId ? settings.userId(user) : readObject(user).id
   if ((typeof id === 'string' && id !== '') || Number.isSafeInteger(id) || typeof id === 'bigint')
     return String(id)
   throw new HostError(

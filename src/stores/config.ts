@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { storableName } from '../digest.js'
+import { readObject } from '../json.js'
 import { hasFunctions, typed } from '../option-rules.js'
 import { DEFAULT_USERS } from '../products.js'
 import { onlyGiven } from '../shape.js'
@@ -71,7 +72,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
   const text = `must be "memory", { redis: client }, { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
   const schema = z.unknown().transform((given, context): StoreConfig<Own> => {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
-    const place: Record<string, unknown> = onlyGiven({ ...Object(given) })
+    const place = onlyGiven(readObject(given))
     if ('redis' in place && 'postgres' in place) {
       context.addIssue('must have redis or postgres, not both')
       return z.NEVER

@@ -88,7 +88,7 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
     })
     if (rows[0]?.found) return
     await pool.query({ text: statement }).catch((error: unknown) => {
-      const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+      const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
       if (code === INSUFFICIENT_PRIVILEGE) throw cannotCreate(tableName, statement, error)
       if (!CREATED_CONCURRENTLY.has(code)) throw error
     })

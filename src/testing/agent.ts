@@ -1,3 +1,4 @@
+import { readObject } from '../json.js'
 /** The part of a response that the functions for signing in read. */
 export interface AgentAnswer {
   /** The HTTP status of the response. */
@@ -80,7 +81,7 @@ export function requestsOf(agent: TestAgent | FetchAgent, caller: string, refere
   const step = async (path: string, body?: object, approve?: Approve): Promise<Fields> => {
     const answer = await send(path, body)
     if (answer.status < 400) return answer.body
-    const { id } = asObject(answer.body.approval)
+    const { id } = readObject(answer.body.approval)
     if (approve && typeof id === 'string') {
       await approve(id)
       return step(path, body)
@@ -131,7 +132,7 @@ function senderFor(
       const asked = body ? agent.post(path) : agent.get(path)
       for (const [name, value] of Object.entries(own)) asked.set(name, value)
       const answer = await (body ? asked.send(body) : asked)
-      return { status: answer.status, body: asObject(answer.body) }
+      return { status: answer.status, body: readObject(answer.body) }
     }
     const headers = { ...own, ...(body && { 'Content-Type': type }) }
     const answer = await agent(path, {
@@ -139,7 +140,7 @@ function senderFor(
       headers,
       ...(body && { body: JSON.stringify(body) }),
     })
-    return { status: answer.status, body: asObject(await answer.json().catch(() => undefined)) }
+    return { status: answer.status, body: readObject(await answer.json().catch(() => undefined)) }
   }
 }
 
@@ -148,9 +149,5 @@ function methodOf(body: object | undefined): 'GET' | 'POST' {
 }
 
 function listOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asObject) : []
-}
-
-function asObject(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+  return Array.isArray(value) ? value.map(readObject) : []
 }

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { jsonIn } from '../../json.js'
+import { jsonIn, readObject } from '../../json.js'
 import { formatUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { remember } from '../../remember.js'
@@ -252,7 +252,7 @@ function readRecord({ value }: StoredItem): DeviceRecord | undefined {
 
 /** The mark that the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
 function markIn({ value }: StoredItem): unknown {
-  return Reflect.get(Object(jsonIn(value)), 'mark')
+  return readObject(jsonIn(value)).mark
 }
 
 function asDevice({ item, record }: StoredDevice): Device {

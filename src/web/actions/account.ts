@@ -3,6 +3,7 @@ import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../../flows/freshness.j
 import type { AccountRecovery } from '../../flows/recovery.js'
 import { secureAccount } from '../../flows/remove-factor.js'
 import { factorBinding } from '../../flows/user.js'
+import { isObject, readObject } from '../../json.js'
 import { type Factor, type FactorInput, readFactors } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { isKeyMethod } from '../../protocol/methods.js'
@@ -133,14 +134,13 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
     async changed(event) {
       const { type, data } = event
       if (type !== 'factor.added' && type !== 'factor.removed') return
-      const user: unknown = Reflect.get(Object(data), 'user')
-      if (typeof user !== 'object' || user === null) {
+      const { user } = readObject(data)
+      if (!isObject(user)) {
         throw new TypeError(
           `account.changed: the event ${type} names no user. Pass the event that verifyWebhook returned.`,
         )
       }
-      const account: unknown = Reflect.get(user, 'account')
-      if (typeof account === 'string') await deps.factorChanges.add(account)
+      if (typeof user.account === 'string') await deps.factorChanges.add(user.account)
     },
     revokeDevices,
     async renewSession(req, user) {

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { notifyContacts } from '../../flows/contact-notices.js'
 import type { Refused } from '../../flows/deps.js'
+import { readObject } from '../../json.js'
 import type { Settings } from '../../options/settings.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { NoticeFacts } from '../../pages/notices/notice.js'
@@ -94,7 +95,7 @@ export function contactsOf(
   user: Express.User,
   factors: readonly Factor[],
 ): readonly string[] {
-  const main: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
+  const main: unknown = appContact ? appContact(user) : readObject(user).email
   const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((one) => {
     const contact = typeof one === 'string' ? parseUser(one) : undefined
     return contact ? [contact] : []

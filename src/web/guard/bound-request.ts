@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
+import { readObject } from '../../json.js'
 import type { Settings } from '../../options/settings.js'
 import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
 import { pickLocale } from '../../protocol/language.js'
@@ -59,10 +60,8 @@ function listedHost({ hostname = '' }: Request, { urls: { hosts } }: Settings): 
 }
 
 function readFields({ body }: Request, names: readonly string[]): Readonly<Record<string, unknown>> {
-  const sent: object = typeof body === 'object' && body !== null ? body : {}
-  return Object.fromEntries(
-    names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, Reflect.get(sent, name)]] : [])),
-  )
+  const sent = readObject(body)
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, sent[name]]] : [])))
 }
 
 /** The fault in the fields that a rule names. A function is not called, so a pending login learns nothing but what it sent. */
@@ -83,10 +82,10 @@ export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
 
 /** The fields that multer or express-fileupload has read as files. */
 function namesOfFiles(req: Request): ReadonlySet<unknown> {
-  const [file, files]: unknown[] = [Reflect.get(req, 'file'), Reflect.get(req, 'files')]
+  const { file, files } = readObject(req)
   const listed = [file, ...(Array.isArray(files) ? files : [])].filter(Boolean)
-  const names = listed.map((one): unknown => Reflect.get(Object(one), 'fieldname'))
-  return new Set([...names, ...(Array.isArray(files) ? [] : Object.keys(Object(files)))])
+  const names = listed.map((one) => readObject(one).fieldname)
+  return new Set([...names, ...(Array.isArray(files) ? [] : Object.keys(readObject(files)))])
 }
 
 /** The texts that are too long or no Unicode, each with its path. */

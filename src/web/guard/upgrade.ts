@@ -143,11 +143,10 @@ function notReached(what: string): HostError {
 /** A GET request with the same address and headers, whose session is read anew. */
 function copyOf(req: IncomingMessage): IncomingMessage {
   const { socket, headers, rawHeaders, url } = req
-  const original: unknown = Reflect.get(req, 'originalUrl')
   const { httpVersion, httpVersionMajor, httpVersionMinor } = req
   const copy = Object.assign(new IncomingMessage(socket), {
     method: 'GET',
-    url: typeof original === 'string' ? original : url,
+    url: 'originalUrl' in req && typeof req.originalUrl === 'string' ? req.originalUrl : url,
     headers: { ...headers },
     rawHeaders,
     httpVersion,

@@ -68,7 +68,7 @@ async function parse(
     parser ? parser(req, res, resolve) : resolve(undefined),
   )
   if (!error) return undefined
-  const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
+  const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined
   if (status === 413) return 'body_too_large'
   return status === 415 ? 'unsupported_media_type' : 'invalid_request'
 }

@@ -14,6 +14,7 @@ import {
 } from '../../flows/keys.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { refusalWithoutFactor } from '../../flows/user.js'
+import { readObject } from '../../json.js'
 import type { PageMessage } from '../../pages/view.js'
 import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
@@ -178,8 +179,7 @@ function attemptRefusal(context: RouteContext): Refusal | undefined {
 async function storePrepared(context: RouteContext, { options, registration }: PreparedKey): Promise<void> {
   const { req, state, html } = context
   if (html) return
-  const { rp } = options
-  warnAboutKeys(context, typeof rp === 'object' && rp !== null ? Reflect.get(rp, 'id') : undefined)
+  warnAboutKeys(context, readObject(options.rp).id)
   const { keyOffer, ...record } = state.record
   const offered = keyOffer && {
     keyOffer: registration.mediation ? { ...keyOffer, tried: true as const } : keyOffer,

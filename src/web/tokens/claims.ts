@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import { canonicalJson } from '../../flows/canonical-json.js'
+import { readObject } from '../../json.js'
 import type { TokenClaims } from '../../protocol/token-claims.js'
 import { comesFromRequest, readEvidence } from '../../session/evidence.js'
 import { acrOf, amrOf } from '../../session/mfa-status.js'
@@ -87,7 +88,7 @@ export async function readClaims(
   payload: object,
   req?: Request,
 ): Promise<ReadClaims | undefined> {
-  const isTaken = req && comesFromRequest(req, [payload, Reflect.get(payload, 'mfa')])
+  const isTaken = req && comesFromRequest(req, [payload, readObject(payload).mfa])
   return (isTaken ? undefined : await ownClaims(tokens, payload)) ?? foreignClaims(tokens, payload, req)
 }
 

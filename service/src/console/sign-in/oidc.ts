@@ -236,7 +236,7 @@ function countsAsSecondFactor(
 }
 
 function isSessionEnded(error: unknown): boolean {
-  return error instanceof Error && Reflect.get(error, 'code') === 'ERR_MFA_SESSION_ENDED'
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MFA_SESSION_ENDED'
 }
 
 /** A path of the console; everything else leads to its first page. */

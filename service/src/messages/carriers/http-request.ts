@@ -129,7 +129,7 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
 
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'timeout'
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'connection lost'
 }
 
