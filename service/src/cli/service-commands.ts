@@ -5,7 +5,7 @@ import { configuredSources } from '../messages/receipts/configured-sources.js'
 import type { Actor } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
-import type { Diagnostic } from '../operator/diagnostic.js'
+import { type Diagnostic, reportOn } from '../operator/diagnostic.js'
 import { diagnoseIdentityProvider } from '../operator/identity-provider.js'
 import { moveTables } from '../operator/move-tables.js'
 import { listMigrations, recordMigrations } from '../operator/operator.js'
@@ -158,7 +158,7 @@ export function doctorCommand(program: Command, io: Io): void {
 async function diagnoseSettings(
   io: Io,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly settings?: ServiceSettings }> {
-  const subject = 'settings'
+  const { ok, warning } = reportOn('settings')
   try {
     const { dataDir, databaseUrl } = storeLocation(io.env)
     const env = { ...io.env, DATABASE_URL: databaseUrl }
@@ -166,15 +166,12 @@ async function diagnoseSettings(
     const settings = readOptions(options)
     const { routes, limits } = settings
     const oidc = settings.console && oidcSettings(settings.console)
-    const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
-    const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
+    const found = warnings.map((message) => warning(message))
     const { failuresBeforeDisable, appStepsAhead } = limits
-    // An app's codes are the easiest to guess: several are valid at a time.
-    const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
-    const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
     const diagnostics = [
-      ...(found.length > 0 ? found : [ok]),
-      bound,
+      ...(found.length > 0 ? found : [ok('The service can start with them.')]),
+      // An app's codes are the easiest to guess: several are valid at a time.
+      ok(guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })),
       ...(await diagnoseCarriers(routes)),
       diagnoseReports(configuredSources(settings)),
       diagnoseTranscription(settings),
@@ -182,7 +179,7 @@ async function diagnoseSettings(
     ]
     return { diagnostics, settings }
   } catch (error) {
-    return { diagnostics: faultsOf(error, subject) }
+    return { diagnostics: faultsOf(error, 'settings') }
   }
 }
 
@@ -209,19 +206,19 @@ async function diagnoseStoreOf(
 }
 
 function diagnoseTranscription({ transcriber: engine, transcriberKey }: ServiceSettings): Diagnostic {
-  const subject = 'transcription'
+  const { ok, warning } = reportOn('transcription')
   const advice = demonstrationAdvice(engine)
-  if (advice !== undefined) return { severity: 'warning', subject, message: advice }
+  if (advice !== undefined) return warning(advice)
   const name = transcriberOf(engine, transcriberKey)?.name
-  if (name !== undefined) return { severity: 'ok', subject, message: `The engine is ${name}.` }
-  if (engine.by === 'auto' || engine.by === 'off') {
-    return { severity: 'ok', subject, message: 'There is no engine: transcription is off.' }
-  }
-  const message = `SERVICE_TRANSCRIBER selects ${engine.by}, but it or ffmpeg is not installed: transcription is off.`
-  return { severity: 'warning', subject, message }
+  if (name !== undefined) return ok(`The engine is ${name}.`)
+  return engine.by === 'auto' || engine.by === 'off'
+    ? ok('There is no engine: transcription is off.')
+    : warning(
+        `SERVICE_TRANSCRIBER selects ${engine.by}, but it or ffmpeg is not installed: transcription is off.`,
+      )
 }
 
 function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
   if (!(error instanceof ConfigurationError)) throw error
-  return error.faults.map((message) => ({ severity: 'error', subject, message }))
+  return error.faults.map((message) => reportOn(subject).error(message))
 }

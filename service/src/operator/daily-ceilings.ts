@@ -4,7 +4,7 @@ import { phoneCeiling } from '../accounts/phone-traffic.js'
 import { type Store, statement } from '../store/store.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import { DAY_MS, MINUTE_MS } from '../time.js'
-import type { Diagnostic } from './diagnostic.js'
+import { type Diagnostic, reportOn } from './diagnostic.js'
 
 /** A ceiling of an application's UTC day of which at least 80 % is used: of all messages, or of those to phones. */
 export interface CeilingUse {
@@ -50,12 +50,11 @@ function describeUse({ of, sent, ceiling }: CeilingUse): string {
 
 /** Checks whether applications have used up what they may send today, or nearly so. Reports nothing if none has. */
 export async function diagnoseCeilings(store: Store, limits: Limits | undefined): Promise<Diagnostic[]> {
-  return (await dailyCeilings(store, limits)).map((use) => ({
-    severity: use.sent < use.ceiling ? 'warning' : 'error',
-    subject: 'traffic',
-    about: { application: use.application, setting: 'sendsPerApplicationDay' },
-    message: `"${use.application}": ${describeUse(use)}`,
-  }))
+  const { warning, error } = reportOn('traffic')
+  return (await dailyCeilings(store, limits)).map((use) => {
+    const about = { application: use.application, setting: 'sendsPerApplicationDay' }
+    return (use.sent < use.ceiling ? warning : error)(`"${use.application}": ${describeUse(use)}`, about)
+  })
 }
 
 /** Looks at the ceilings of today each minute, and logs once that one is used up, or nearly so. */

@@ -7,8 +7,12 @@ import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applic
 import { UNNAMED } from '../accounts/applications/settings.js'
 import type { Store } from '../store/store.js'
 import { DAY_MS } from '../time.js'
-import type { Diagnostic, DoctorOptions } from './diagnostic.js'
+import { type Diagnostic, type DoctorOptions, reportOn } from './diagnostic.js'
 import { applicationIn, lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
+
+const apiKeys = reportOn('API keys')
+const countries = reportOn('countries')
+const securityKeys = reportOn('security keys')
 
 /** How long before its end a key is pointed out, and how long a network that is new for a key. */
 const EXPIRES_SOON_MS = 14 * DAY_MS
@@ -34,8 +38,7 @@ export async function diagnoseApplications(
        count(*) FILTER (WHERE settings::jsonb -> 'countries' = '[]')::integer AS everywhere FROM application`,
     [now],
   )
-  if (!counts || counts.applications === 0)
-    return [{ severity: 'no data', subject: 'API keys', message: 'There are no applications yet.' }]
+  if (!counts || counts.applications === 0) return [apiKeys.noData('There are no applications yet.')]
   return [
     ...(await diagnoseApiKeys(store, optionKey, counts, now)),
     ...(await diagnoseNames(store, applicationName)),
@@ -50,7 +53,6 @@ async function diagnoseApiKeys(
   { applications: all, liveKeys }: ApplicationCounts,
   now: number,
 ): Promise<Diagnostic[]> {
-  const subject = 'API keys'
   const ofLiveKey = `api_key.application = application.application AND ${IS_LIVE}`
   // Most applications have one key with all of them.
   const applications = await store.query<{ application: string; scopes: readonly string[] }>(
@@ -60,24 +62,22 @@ async function diagnoseApiKeys(
      ORDER BY application`,
     [now, SIGN_IN_SCOPES],
   )
-  const lacking = applications.flatMap(({ application, scopes: stored }): Diagnostic[] => {
+  const lacking = applications.flatMap(({ application, scopes: stored }) => {
     const scopes = application === DEFAULT_APPLICATION ? [...stored, ...optionKey] : stored
-    const about = { application }
-    const create = `key create ${application}`
-    if (scopes.length === 0) {
-      const message = `The application "${application}" has no live key: create one with ${create}.`
-      return [{ severity: 'warning', subject, about, message }]
-    }
     const missing = SIGN_IN_SCOPES.filter((scope) => !scopes.includes(scope))
     if (missing.length === 0) return []
-    const message = `No live key of "${application}" has the scope ${missing.join(' or ')}, which signing users in needs: create one with ${create}.`
-    return [{ severity: 'warning', subject, about, message }]
+    const fault =
+      scopes.length === 0
+        ? `The application "${application}" has no live key`
+        : `No live key of "${application}" has the scope ${missing.join(' or ')}, which signing users in needs`
+    return apiKeys.warning(`${fault}: create one with key create ${application}.`, { application })
   })
   const found = [...lacking, ...(await diagnoseKeyUse(store, now))]
   if (found.length > 0) return found
   const ofOptions = optionKey.length > 0 ? ' and SERVICE_API_KEY' : ''
-  const message = `Every application has a live key. Applications: ${all}, keys: ${liveKeys}${ofOptions}.`
-  return [{ severity: 'ok', subject, message }]
+  return [
+    apiKeys.ok(`Every application has a live key. Applications: ${all}, keys: ${liveKeys}${ofOptions}.`),
+  ]
 }
 
 /** Keys that expire soon, and keys that were used from networks that are new for them. */
@@ -107,10 +107,7 @@ async function diagnoseKeyUse(store: Store, now: number): Promise<Diagnostic[]> 
         `${which} was used from ${network}: if nothing of yours is there, key revoke ${application} ${id}.`,
       )
     }
-    const about = { application }
-    return messages.map(
-      (message): Diagnostic => ({ severity: 'warning', subject: 'API keys', about, message }),
-    )
+    return messages.map((message) => apiKeys.warning(message, { application }))
   })
 }
 
@@ -130,8 +127,7 @@ async function diagnoseNames(store: Store, applicationName: string): Promise<Dia
   const message =
     `No name is set, so messages and authenticator apps show users the technical name of ${shown.join(', ')}: ` +
     `set one with app settings ${first} name=…${option}.`
-  const about = { application: first, applications: unnamed, setting: 'name' }
-  return [{ severity: 'warning', subject: 'names', about, message }]
+  return [reportOn('names').warning(message, { application: first, applications: unnamed, setting: 'name' })]
 }
 
 async function diagnoseCountries(
@@ -139,20 +135,18 @@ async function diagnoseCountries(
   homeCountry: string | undefined,
   { applications: all, everywhere }: ApplicationCounts,
 ): Promise<Diagnostic> {
-  const subject = 'countries'
   const unrestricted = await unrestrictedApplications(store, homeCountry)
   const [first] = unrestricted
   if (first !== undefined) {
     const about = { application: first, applications: unrestricted, setting: 'countries' }
-    return { severity: 'warning', subject, about, message: unrestrictedAdvice(unrestricted) }
+    return countries.warning(unrestrictedAdvice(unrestricted), about)
   }
   const those = everywhere === 0 ? '' : `; ${everywhere} of ${all} serve all of them`
-  return { severity: 'ok', subject, message: `Every application says which countries it serves${those}.` }
+  return countries.ok(`Every application says which countries it serves${those}.`)
 }
 
 /** Checks the relying parties of all applications; nothing is reported if none has one. */
 export async function diagnoseRelyingParties(store: Store, service: DoctorOptions): Promise<Diagnostic[]> {
-  const subject = 'security keys'
   const rows = await store.query<{ application: string; settings: string }>(
     `SELECT application, settings FROM application
      WHERE application = $1 OR settings::jsonb ? 'relyingPartyId' ORDER BY application`,
@@ -166,14 +160,13 @@ export async function diagnoseRelyingParties(store: Store, service: DoctorOption
     [
       ...faultsInRelyingParty(relyingParty, host, service.production),
       ...faultsInPolicy(keyPolicy).map((message) => faultIn('keyAttestation', message)),
-    ].map(({ severity, setting, message }): Diagnostic => {
-      const about = { application: name, setting }
-      return { severity, subject, about, message: `"${name}": ${message}` }
-    }),
+    ].map(({ severity, setting, message }) =>
+      securityKeys[severity](`"${name}": ${message}`, { application: name, setting }),
+    ),
   )
   if (applications.length === 0 || faults.length > 0) return faults
   const ids = applications.map(({ name, relyingParty }) => `${relyingParty.id} for "${name}"`)
-  return [{ severity: 'ok', subject, message: `The relying parties fit their origins: ${ids.join(', ')}.` }]
+  return [securityKeys.ok(`The relying parties fit their origins: ${ids.join(', ')}.`)]
 }
 
 interface Fault {
@@ -218,12 +211,9 @@ export async function diagnoseLockedOut(
   { relyingParty }: DoctorOptions,
 ): Promise<Diagnostic[]> {
   const found = await lockedOutUsers(store, relyingParty)
-  return found.map((one) => ({
-    severity: 'warning',
-    subject: 'security keys',
-    about: { application: one.application, setting: 'methods' },
-    message: lockedOutAdvice(one),
-  }))
+  return found.map((one) =>
+    securityKeys.warning(lockedOutAdvice(one), { application: one.application, setting: 'methods' }),
+  )
 }
 
 /** Checks whether authenticator secrets of fewer than 128 bits were imported. Reports nothing if there are none. */
@@ -231,10 +221,10 @@ export async function diagnoseWeakSecrets(store: Store): Promise<Diagnostic[]> {
   const rows = await store.query<{ application: string; secrets: number }>(
     'SELECT application, count(*)::integer AS secrets FROM app_secret WHERE weak GROUP BY application ORDER BY application',
   )
-  return rows.map(({ application, secrets }) => ({
-    severity: 'warning',
-    subject: 'authenticator apps',
-    about: { application },
-    message: `Imported secrets of fewer than 128 bits in "${application}": ${secrets}. Ask their users to set up a new app.`,
-  }))
+  return rows.map(({ application, secrets }) => {
+    const found = `Imported secrets of fewer than 128 bits in "${application}": ${secrets}.`
+    return reportOn('authenticator apps').warning(`${found} Ask their users to set up a new app.`, {
+      application,
+    })
+  })
 }

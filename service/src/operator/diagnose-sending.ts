@@ -15,7 +15,10 @@ import {
   type CountryActivity,
   conversionState,
 } from './activity.js'
-import type { Diagnostic } from './diagnostic.js'
+import { type Diagnostic, reportOn } from './diagnostic.js'
+
+const carriers = reportOn('carriers')
+const traffic = reportOn('traffic')
 
 const MAX_NAMED = 5
 
@@ -28,7 +31,6 @@ export async function diagnoseTraffic(
   { countries }: ActivityReport,
   now: number,
 ): Promise<Diagnostic[]> {
-  const subject = 'traffic'
   const rows = await store.query<{ application: string; isPaused: boolean; count: number; keys: string[] }>(
     `SELECT application, paused_at IS NOT NULL AS "isPaused", count(*)::integer AS count,
        (array_agg(key ORDER BY sent - typed DESC))[1:${MAX_NAMED}] AS keys
@@ -36,31 +38,28 @@ export async function diagnoseTraffic(
      GROUP BY application, paused_at IS NOT NULL ORDER BY 2 DESC, 1`,
     [now - (now % DAY_MS)],
   )
-  const found = rows.map(({ application, isPaused, count, keys }): Diagnostic => {
+  const found = rows.map(({ application, isPaused, count, keys }) => {
     const more = count > keys.length ? ` and ${count - keys.length} more` : ''
     const where = `${keys.join(', ')}${more}`
     const message = isPaused
       ? `"${application}" sends nothing to phones of ${where}: traffic show ${application} shows why, traffic resume ends a pause.`
       : `Too few codes that "${application}" sent to phones of ${where} were typed today: see traffic show ${application}.`
-    return { severity: 'warning', subject, about: { application }, message }
+    return traffic.warning(message, { application })
   })
   return [...found, diagnoseConversion(countries)]
 }
 
-const CONVERSION = { fine: 'ok', 'too few': 'no data', low: 'warning' } as const
-
 function diagnoseConversion(countries: readonly CountryActivity[]): Diagnostic {
-  const subject = 'traffic'
   const total = sumOf(countries, ['codes', 'typed'])
   const low = countries.filter(({ conversion }) => conversion === 'low')
-  const severity = low.length > 0 ? 'warning' : CONVERSION[conversionState(total)]
+  const state = low.length > 0 ? 'low' : conversionState(total)
   const counts = `In the last 24 hours ${total.codes} codes were sent to phones and ${total.typed} were typed`
-  if (severity === 'ok') return { severity, subject, message: `${counts}.` }
-  if (severity === 'no data') return { severity, subject, message: `${counts}: too few to judge by.` }
+  if (state === 'fine') return traffic.ok(`${counts}.`)
+  if (state === 'too few') return traffic.noData(`${counts}: too few to judge by.`)
   const named = low.slice(0, MAX_NAMED).map(({ name, codes, typed }) => `${name} (${typed} of ${codes})`)
   const where = named.length > 0 ? `, few of them in ${named.join(', ')}` : ''
   const advice = 'It may be SMS pumping: see the traffic of the applications that send there.'
-  return { severity, subject, message: `${counts}${where}. ${advice}` }
+  return traffic.warning(`${counts}${where}. ${advice}`)
 }
 
 function sumOf<Count extends ActivityCount>(
@@ -85,34 +84,28 @@ export async function diagnoseDeliveries(
   { steps }: ActivityReport,
   now: number,
 ): Promise<Diagnostic> {
-  const subject = 'deliveries'
+  const { ok, noData, warning } = reportOn('deliveries')
   const [row] = await store.query<{ overdue: number; retried: number }>(COUNTS, [now - OVERDUE_MS])
   const { overdue = 0, retried = 0 } = row ?? {}
   const { sent, delivered, failed: lost } = sumOf(steps, ['sent', 'delivered', 'failed'])
-  if (overdue > 0) {
-    const message = `${overdue} messages are overdue: check that a service is running.`
-    return { severity: 'warning', subject, message }
-  }
+  if (overdue > 0) return warning(`${overdue} messages are overdue: check that a service is running.`)
   const isLosing = lost > sent / 10
   const refusals = isLosing ? await refusalsSince(store, now - DAY_MS) : ''
   const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.${refusals}`
   if (retried > 0) {
     const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
     const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
-    return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
+    return warning(`${counts} ${waiting} ${pauses}`)
   }
-  if (sent + lost === 0) return { severity: 'no data', subject, message: counts }
+  if (sent + lost === 0) return noData(counts)
   // A message that was handed to a carrier is not known to have arrived.
-  if (lost + delivered === 0) {
-    return { severity: 'no data', subject, message: `${counts} No carrier reports that one was delivered.` }
-  }
-  if (!isLosing) return { severity: 'ok', subject, message: counts }
-  return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
+  if (lost + delivered === 0) return noData(`${counts} No carrier reports that one was delivered.`)
+  return isLosing ? warning(`${counts} The command deliveries shows why.`) : ok(counts)
 }
 
 /** Checks whether the phone check answered within the last day. Reports nothing if it was not asked. */
 export async function diagnosePhoneCheck(store: Store, now: number): Promise<Diagnostic[]> {
-  const subject = 'phone check'
+  const { ok, warning } = reportOn('phone check')
   const [row] = await store.query<{ checked: number; risky: number; unchecked: number }>(
     `SELECT coalesce(sum(checked), 0)::bigint AS checked, coalesce(sum(risky), 0)::bigint AS risky,
        coalesce(sum(unchecked), 0)::bigint AS unchecked
@@ -122,9 +115,10 @@ export async function diagnosePhoneCheck(store: Store, now: number): Promise<Dia
   const { checked = 0, risky = 0, unchecked = 0 } = row ?? {}
   if (checked === 0) return []
   const counts = `In the last 24 hours the phone check was asked ${checked} times and refused ${risky} codes.`
-  if (unchecked === 0) return [{ severity: 'ok', subject, message: counts }]
-  const message = `${counts} It gave no answer ${unchecked} times: the log has the reasons (phone_check.failed).`
-  return [{ severity: 'warning', subject, message }]
+  if (unchecked === 0) return [ok(counts)]
+  return [
+    warning(`${counts} It gave no answer ${unchecked} times: the log has the reasons (phone_check.failed).`),
+  ]
 }
 
 /** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
@@ -163,11 +157,9 @@ export function diagnoseCarriers(routes: Routes): Promise<Diagnostic[]> {
 }
 
 async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
-  const subject = 'carriers'
   try {
     await withTimeLimit(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
-    const message = `${carrier.name} is reachable and accepts the credentials.`
-    return { severity: 'ok', subject, message }
+    return carriers.ok(`${carrier.name} is reachable and accepts the credentials.`)
   } catch (thrown) {
     const { message, fault, details } = asDeliveryError(thrown)
     const remedy = details.setup
@@ -175,7 +167,7 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
       : fault === 'outage'
         ? 'It is down, or its address is wrong.'
         : 'Check its address, user and password in SERVICE_DELIVERY.'
-    return { severity: 'error', subject, message: `${carrier.name}: ${message} ${remedy}` }
+    return carriers.error(`${carrier.name}: ${message} ${remedy}`)
   } finally {
     await carrier.close?.()
   }
@@ -184,11 +176,11 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
 /** Says which carriers report whether their messages arrived. */
 export function diagnoseReports(sources: ReportSources): Diagnostic {
   const providers = Object.keys(sources)
-  const subject = 'carriers'
-  if (providers.length > 0)
-    return { severity: 'ok', subject, message: `Delivery reports are accepted from ${providers.join(', ')}.` }
-  const message = 'No carrier reports what became of a message: sent only means that a carrier accepted it.'
-  return { severity: 'no data', subject, message }
+  return providers.length > 0
+    ? carriers.ok(`Delivery reports are accepted from ${providers.join(', ')}.`)
+    : carriers.noData(
+        'No carrier reports what became of a message: sent only means that a carrier accepted it.',
+      )
 }
 
 /** Reports settings for senders that none of the configured carriers can use. */
@@ -205,12 +197,12 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
   )
   return rows.flatMap(({ application, settings, channels: own }) =>
     unusedSenders(withWebhook(routes, own ?? []), sendersIn(parseStoredSettings(settings))).map(
-      ({ name, channels, configured }): Diagnostic => {
+      ({ name, channels, configured }) => {
         const by = configured.length > 0 ? `is delivered by ${configured.join(' and ')}` : 'is not delivered'
         const message =
           `The setting ${name} of "${application}" has no effect: ${channels.join(' or ')} ${by}. ` +
           `Add a carrier that can use it to SERVICE_DELIVERY, or unset it: app settings ${application} --unset ${name}.`
-        return { severity: 'warning', subject: 'carriers', about: { application, setting: name }, message }
+        return carriers.warning(message, { application, setting: name })
       },
     ),
   )
@@ -227,7 +219,7 @@ const FAILING_MS = 10 * MINUTE_MS
 
 /** Finds endpoints for events that are disabled, or whose attempts have failed for ten minutes. */
 export async function diagnoseEvents(store: Store, now: number): Promise<Diagnostic[]> {
-  const subject = 'webhooks'
+  const { warning, error } = reportOn('webhooks')
   const rows = await store.query<{
     application: string
     id: string
@@ -244,10 +236,10 @@ export async function diagnoseEvents(store: Store, now: number): Promise<Diagnos
     if (disabledAt === null) {
       const minutes = Math.floor((now - (since ?? now)) / MINUTE_MS)
       const time = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`
-      const message = `${which} has accepted no event for ${time}: webhook deliveries ${application} ${id} shows why.`
-      return { severity: 'warning', subject, about, message }
+      const advice = `webhook deliveries ${application} ${id} shows why.`
+      return warning(`${which} has accepted no event for ${time}: ${advice}`, about)
     }
-    const message = `${which} was disabled after failures and gets no events. When it works: webhook resume ${application} ${id}.`
-    return { severity: 'error', subject, about, message }
+    const advice = `When it works: webhook resume ${application} ${id}.`
+    return error(`${which} was disabled after failures and gets no events. ${advice}`, about)
   })
 }

@@ -18,20 +18,22 @@ import {
   diagnoseSenders,
   diagnoseTraffic,
 } from './diagnose-sending.js'
-import type { Diagnostic, DoctorOptions } from './diagnostic.js'
+import { type Diagnostic, type DoctorOptions, reportOn } from './diagnostic.js'
 import { diagnoseLocked } from './locked-users.js'
 import { describeKeyUse, keyUses } from './rotate-secrets.js'
+
+const database = reportOn('database')
 
 /** Checks a store with the keys of its service. Changes nothing. */
 export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOptions): Promise<Diagnostic[]> {
   const now = Date.now()
-  const database = await diagnoseDatabase(store, service.production)
+  const ofDatabase = await diagnoseDatabase(store, service.production)
   const migrations = await diagnoseMigrations(store)
   // The tables that the other checks read may not exist yet.
-  if (migrations) return [database, migrations]
+  if (migrations) return [ofDatabase, migrations]
   const report = await showActivity({ store }, { period: 'day' })
   return [
-    database,
+    ofDatabase,
     ...(await diagnoseLog(store)),
     ...(await diagnoseKeys(store, keys, now)),
     await diagnoseDeliveries(store, report, now),
@@ -49,22 +51,23 @@ export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOpt
 }
 
 async function diagnoseDatabase(store: Store, production: boolean): Promise<Diagnostic> {
-  const subject = 'database'
   const [row] = await store.query<{ version: string }>(`SELECT current_setting('server_version') AS version`)
   const name = `${store.name} ${row?.version ?? ''}`.trim()
   if (store.name === 'pglite') {
-    if (!production) return { severity: 'ok', subject, message: name }
-    const message = `${name} is slow and serves one process only. Set DATABASE_URL to a PostgreSQL database.`
-    return { severity: 'warning', subject, message }
+    if (!production) return database.ok(name)
+    return database.warning(
+      `${name} is slow and serves one process only. Set DATABASE_URL to a PostgreSQL database.`,
+    )
   }
   const differenceMs = Math.abs(await clockDifferenceMs(store))
   if (Number.parseInt(row?.version ?? '', 10) < 15) {
-    return { severity: 'error', subject, message: `${name} is too old: use PostgreSQL 15 or later.` }
+    return database.error(`${name} is too old: use PostgreSQL 15 or later.`)
   }
-  if (differenceMs < MAX_CLOCK_DIFFERENCE_MS) return { severity: 'ok', subject, message: name }
+  if (differenceMs < MAX_CLOCK_DIFFERENCE_MS) return database.ok(name)
   const seconds = Math.round(differenceMs / 1000)
-  const message = `The clocks of the database and of this machine differ by ${seconds} s, but authenticator apps need the correct time. Set up NTP.`
-  return { severity: 'warning', subject, message }
+  return database.warning(
+    `The clocks of the database and of this machine differ by ${seconds} s, but authenticator apps need the correct time. Set up NTP.`,
+  )
 }
 
 /** Checks whether the database writes parameters of statements to its log: contacts are among them. Reports nothing if it does not. */
@@ -74,55 +77,49 @@ async function diagnoseLog(store: Store): Promise<Diagnostic[]> {
        OR current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_min_duration_statement') <> '-1'
          OR current_setting('log_min_duration_sample') <> '-1' OR current_setting('log_statement') IN ('mod', 'all'))`,
   )
-  return rows.map(({ role }) => ({
-    severity: 'warning',
-    subject: 'database',
-    message:
+  return rows.map(({ role }) =>
+    database.warning(
       'The log of PostgreSQL shows parameters of statements, and so contacts of users. As a superuser, run: ' +
-      `ALTER ROLE ${role} SET log_parameter_max_length = 0, and the same for log_parameter_max_length_on_error.`,
-  }))
+        `ALTER ROLE ${role} SET log_parameter_max_length = 0, and the same for log_parameter_max_length_on_error.`,
+    ),
+  )
 }
 
 /** The steps before this release can use the store; `undefined` when it can. */
 async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined> {
-  const subject = 'migrations'
+  const { warning, error } = reportOn('migrations')
   const remedy = 'start the service, which applies them, or run migrate.'
-  if (await hasNoTables(store)) {
-    return { severity: 'warning', subject, message: `The database has no tables yet: ${remedy}` }
-  }
+  if (await hasNoTables(store)) return warning(`The database has no tables yet: ${remedy}`)
   const missing = await missingPrivileges(store)
-  if (missing.length > 0)
-    return { severity: 'error', subject: 'database', message: lackOfPrivileges(missing) }
+  if (missing.length > 0) return database.error(lackOfPrivileges(missing))
   const { pending, fault } = await inspectMigrations(store)
-  if (fault !== undefined) return { severity: 'error', subject, message: fault }
-  if (pending.length === 0) return undefined
-  return { severity: 'warning', subject, message: `${pending.join(', ')} must be applied: ${remedy}` }
+  if (fault !== undefined) return error(fault)
+  return pending.length === 0 ? undefined : warning(`${pending.join(', ')} must be applied: ${remedy}`)
 }
 
 async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diagnostic[]> {
-  const subject = 'secrets'
+  const { ok, noData, warning, error } = reportOn('secrets')
   const known = allKeys(keys).map(({ id }) => id)
   const uses = await keyUses(store, now)
   const former = uses.filter(({ keyId }) => keyId !== keys.id)
-  if (uses.length === 0 && keys.previous.length === 0)
-    return [{ severity: 'no data', subject, message: 'Nothing was encrypted yet.' }]
+  if (uses.length === 0 && keys.previous.length === 0) return [noData('Nothing was encrypted yet.')]
   if (former.length === 0) {
-    const isUnneeded = keys.previous.length > 0
-    const message = isUnneeded
-      ? 'SERVICE_PREVIOUS_SECRETS is no longer needed: remove it once every process has the new secret.'
-      : `Everything uses key ${keys.id}.`
-    return [{ severity: isUnneeded ? 'warning' : 'ok', subject, message }]
+    return keys.previous.length === 0
+      ? [ok(`Everything uses key ${keys.id}.`)]
+      : [
+          warning(
+            'SERVICE_PREVIOUS_SECRETS is no longer needed: remove it once every process has the new secret.',
+          ),
+        ]
   }
-  return former.map((use): Diagnostic => {
-    const { keyId, movable } = use
+  return former.map((use) => {
     const found = describeKeyUse(use)
-    if (!known.includes(keyId)) {
-      const message = `${found}, which is unknown: add its secret to SERVICE_PREVIOUS_SECRETS.`
-      return { severity: 'error', subject, message }
+    if (!known.includes(use.keyId)) {
+      return error(`${found}, which is unknown: add its secret to SERVICE_PREVIOUS_SECRETS.`)
     }
-    const remedy = movable
+    const remedy = use.movable
       ? 'run rotate-secrets.'
       : 'keep its secret in SERVICE_PREVIOUS_SECRETS until they are used or renewed.'
-    return { severity: 'warning', subject, message: `${found}: ${remedy}` }
+    return warning(`${found}: ${remedy}`)
   })
 }

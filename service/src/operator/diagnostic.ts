@@ -44,6 +44,22 @@ export interface Diagnostic {
   readonly message: string
 }
 
+/** Reports on a subject: each function makes a finding of a message, and of what that is about. */
+export function reportOn(subject: Diagnostic['subject']) {
+  const finding =
+    (severity: Diagnostic['severity']) =>
+    (message: string, about?: Diagnostic['about']): Diagnostic => ({
+      ...{ severity, subject, ...(about && { about }) },
+      message,
+    })
+  return {
+    ok: finding('ok'),
+    noData: finding('no data'),
+    warning: finding('warning'),
+    error: finding('error'),
+  }
+}
+
 /** The facts that the doctor knows of the service's options, most of which describe the application `default`. */
 export interface DoctorOptions {
   readonly production: boolean

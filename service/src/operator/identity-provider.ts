@@ -3,7 +3,7 @@ import * as oidc from 'openid-client'
 import * as z from 'zod'
 import { isProduction } from '../process/production.js'
 import { describeError } from '../telemetry/log/logger.js'
-import type { Diagnostic } from './diagnostic.js'
+import { type Diagnostic, reportOn } from './diagnostic.js'
 import type { Role } from './rights.js'
 
 /** The company's identity provider (OpenID Connect). */
@@ -68,7 +68,7 @@ export const CLIENT_REFUSALS: readonly unknown[] = ['invalid_client', 'unauthori
 
 /** Checks whether the provider can be reached, and takes client id and secret. */
 export async function diagnoseIdentityProvider(settings: OidcSettings, consoleUrl = ''): Promise<Diagnostic> {
-  const subject = 'identity provider'
+  const { ok, error } = reportOn('identity provider')
   // No provider has given this code, so one that takes the client answers `invalid_grant`.
   const request = {
     ...{ code: 'doctor', code_verifier: oidc.randomPKCECodeVerifier() },
@@ -76,15 +76,15 @@ export async function diagnoseIdentityProvider(settings: OidcSettings, consoleUr
   }
   const answer = await providerOf(settings)()
     .then((provider) => oidc.genericGrantRequest(provider, 'authorization_code', request))
-    .catch((error: unknown) => error)
+    .catch((thrown: unknown) => thrown)
   const refusal = oauthErrorOf(answer)
   if (refusal !== undefined && !CLIENT_REFUSALS.includes(refusal)) {
-    return { severity: 'ok', subject, message: `${settings.issuer} takes the client of the console.` }
+    return ok(`${settings.issuer} takes the client of the console.`)
   }
   const fault = refusal
     ? `refuses the console with ${refusal}: check SERVICE_CONSOLE_OIDC_CLIENT_ID and SERVICE_CONSOLE_OIDC_CLIENT_SECRET, which may have expired`
     : `cannot be reached, or has another issuer (${describeError(answer)}): check SERVICE_CONSOLE_OIDC_ISSUER`
-  return { severity: 'error', subject, message: `${settings.issuer} ${fault}.` }
+  return error(`${settings.issuer} ${fault}.`)
 }
 
 const shortText = z.string().min(1).max(255)

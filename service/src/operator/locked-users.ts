@@ -3,7 +3,7 @@ import type { Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
-import type { Diagnostic } from './diagnostic.js'
+import { type Diagnostic, reportOn } from './diagnostic.js'
 import { maskedUser, type UserReference, userOf } from './users.js'
 
 /** The accounts of an application that are locked now. */
@@ -52,11 +52,9 @@ const MANY_LOCKED = 50
 /** Checks whether many users of an application are locked now. Reports nothing if there are none such. */
 export async function diagnoseLocked(store: Store, now: number): Promise<Diagnostic[]> {
   const rows = await store.query<{ application: string; n: number }>(countLockedSql('$1'), [now])
-  return rows.flatMap(({ application, n }): Diagnostic[] => {
+  return rows.flatMap(({ application, n }) => {
     const message = `${n} users of "${application}" are locked by wrong codes: find out why before user unlock-all ${application} lifts the locks.`
-    return n < MANY_LOCKED
-      ? []
-      : [{ severity: 'warning', subject: 'locked users', about: { application }, message }]
+    return n < MANY_LOCKED ? [] : reportOn('locked users').warning(message, { application })
   })
 }
 
