@@ -1,6 +1,9 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../../messages/message.js'
 
+const textOrNull = z.string().nullable()
+const count = z.number().int().nonnegative()
+
 /** 200 of `GET /v1/test/inbox`. */
 export const inboxAnswer = z.object({
   messages: z.array(
@@ -9,7 +12,7 @@ export const inboxAnswer = z.object({
       to: z.string(),
       text: z.string(),
       subject: z.string().optional(),
-      at: z.iso.datetime().meta({ description: 'When it arrived.' }),
+      at: z.iso.datetime().describe('When it arrived.'),
     }),
   ),
 })
@@ -32,36 +35,23 @@ const reference = z.string().meta({
 export const usersAnswer = z.object({
   users: z.array(
     z.object({
-      account: z
-        .string()
-        .nullable()
-        .meta({ description: 'Your `Account`; `null` if the account is known by its contact.' }),
-      user: z
-        .string()
-        .nullable()
-        .meta({ description: 'The masked contact; `null` if the account has a name.' }),
+      account: textOrNull.describe('Your `Account`; `null` if the account is known by its contact.'),
+      user: textOrNull.describe('The masked contact; `null` if the account has a name.'),
       reference,
-      email: z.string().nullable().meta({ description: 'The proven mailbox, masked.' }),
-      phone: z.string().nullable().meta({ description: 'The proven phone number, masked.' }),
+      email: textOrNull.describe('The proven mailbox, masked.'),
+      phone: textOrNull.describe('The proven phone number, masked.'),
       locked_until: z.iso.datetime().nullable(),
-      app: z.boolean().meta({ description: 'Whether a confirmed authenticator app is set up.' }),
-      backup_codes_left: z.number().int().nonnegative(),
-      keys: z
-        .number()
-        .int()
-        .nonnegative()
-        .meta({ description: 'How many security keys and passkeys it has.' }),
+      app: z.boolean().describe('Whether a confirmed authenticator app is set up.'),
+      backup_codes_left: count,
+      keys: count.describe('How many security keys and passkeys it has.'),
     }),
   ),
-  next: z
-    .string()
-    .optional()
-    .meta({ description: 'Pass it as `after` for the next page. Absent on the last page.' }),
+  next: z.string().optional().describe('Pass it as `after` for the next page. Absent on the last page.'),
 })
 
 /** 200 of `POST /v1/users/erase`. */
 export const eraseAnswer = z.object({
-  erased: z.boolean().meta({ description: '`false` when nothing was stored about the account.' }),
+  erased: z.boolean().describe('`false` when nothing was stored about the account.'),
   reference,
 })
 
