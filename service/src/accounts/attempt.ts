@@ -71,10 +71,7 @@ const attemptsOf = perStore((store) =>
 )
 
 /** Runs attempts of one application by one statement. */
-async function evaluate(
-  queries: Queries,
-  attempts: readonly PreparedAttempt[],
-): Promise<(AttemptResult | undefined)[]> {
+async function evaluate(queries: Queries, attempts: readonly PreparedAttempt[]) {
   const { application, statement } = attempts[0] as PreparedAttempt
   const { limits } = application
   const rows = await statement.rows<AttemptResult & { nr: number }>(queries, {

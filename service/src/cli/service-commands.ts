@@ -183,11 +183,7 @@ async function diagnoseSettings(
   }
 }
 
-async function diagnoseStoreOf(
-  io: Io,
-  keys: Keys,
-  settings: ServiceSettings | undefined,
-): Promise<Diagnostic[]> {
+async function diagnoseStoreOf(io: Io, keys: Keys, settings: ServiceSettings | undefined) {
   const production = isProduction(io.env)
   const service = {
     production,

@@ -93,11 +93,7 @@ export function phoneTraffic(store: Store, log: Logger) {
     recording.add(done)
   }
 
-  async function refuseUntyped(
-    application: Application,
-    refusal: TrafficRefusal,
-    now: number,
-  ): Promise<Refused> {
+  async function refuseUntyped(application: Application, refusal: TrafficRefusal, now: number) {
     const { scope, key } = refusal
     const of = { application: application.id, scope, key, now, today: now - (now % DAY_MS) }
     const changed = await RECORD_UNTYPED.first<Changed>(store, of)

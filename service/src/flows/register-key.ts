@@ -8,7 +8,7 @@ import {
   type Refused,
 } from 'countersign/protocol'
 import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { insertKey, type KeyRow, keyFrom, listKeys, obtainUserHandle } from '../accounts/account-key.js'
+import { insertKey, keyFrom, listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
 import { refuseConditional, relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import {
@@ -109,11 +109,7 @@ async function store(
   })
 }
 
-function rowFrom(
-  { method, name, response }: InputOf<'register'>,
-  credential: Credential,
-  now: number,
-): KeyRow {
+function rowFrom({ method, name, response }: InputOf<'register'>, credential: Credential, now: number) {
   return {
     id: credential.id,
     method,

@@ -2,7 +2,7 @@ import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import type { Application } from '../accounts/application.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../accounts/applications/key-settings.js'
-import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
+import { KEPT_METHODS, usableMethods } from '../accounts/applications/offered-methods.js'
 import { sendersIn } from '../accounts/applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -129,10 +129,7 @@ export async function changeSettings(
   })
 }
 
-function settingsAfter(
-  before: ApplicationSettings,
-  { set, unset }: Pick<SettingsChange, 'set' | 'unset'>,
-): ApplicationSettings {
+function settingsAfter(before: ApplicationSettings, { set, unset }: Pick<SettingsChange, 'set' | 'unset'>) {
   const kept = Object.entries(before).filter(([name]) => !unset.includes(name))
   return { ...Object.fromEntries(kept), ...checked(set) }
 }
@@ -166,11 +163,7 @@ async function lockedOutBetween(
 }
 
 /** The methods of factors that can be used with these settings, and whose the keys are. */
-function usableFactors(
-  actor: Actor,
-  application: string,
-  set: ApplicationSettings,
-): { readonly methods: readonly KeptMethod[]; readonly relyingPartyId: string | undefined } {
+function usableFactors(actor: Actor, application: string, set: ApplicationSettings) {
   const found = effectiveApplication(actor, application, set)
   // A process that does not know takes it that the service has one, so that no lock-out is missed.
   const isUnknown = application === DEFAULT_APPLICATION && !actor.defaults

@@ -61,11 +61,7 @@ export interface Approval extends ApprovalReference {
   readonly approvers: readonly string[]
 }
 
-async function askApproval(
-  actor: Actor,
-  user: UserReference,
-  { action, target }: NewApproval,
-): Promise<{ readonly id: string }> {
+async function askApproval(actor: Actor, user: UserReference, { action, target }: NewApproval) {
   if (action === 'disable-factor') factorOf(target)
   const application = partitionOf(user)
   const account = accountOf(user)
@@ -171,10 +167,7 @@ async function askOperatorApproval(
   return { id, ...(link && { token: link.token }) }
 }
 
-async function makeOperatorChange(
-  actor: Actor,
-  { account: email, action, target, invitation }: ApprovalRow,
-): Promise<void> {
+async function makeOperatorChange(actor: Actor, { account: email, action, target, invitation }: ApprovalRow) {
   const role = target === '' ? undefined : target
   if (role !== undefined) checkRole(role)
   if (action === 'change-role' && role) return changeRole(actor, email, role)

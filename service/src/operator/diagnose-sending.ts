@@ -62,10 +62,7 @@ function diagnoseConversion(countries: readonly CountryActivity[]): Diagnostic {
   return traffic.warning(`${counts}${where}. ${advice}`)
 }
 
-function sumOf<Count extends ActivityCount>(
-  rows: readonly ActivityCounts[],
-  counts: readonly Count[],
-): Record<Count, number> {
+function sumOf<Count extends ActivityCount>(rows: readonly ActivityCounts[], counts: readonly Count[]) {
   const entries = counts.map((count) => [count, rows.reduce((sum, row) => sum + row[count], 0)])
   return Object.fromEntries(entries) as Record<Count, number>
 }

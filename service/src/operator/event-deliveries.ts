@@ -96,10 +96,7 @@ export async function resendGivenUp(
   return resent.length
 }
 
-async function attemptNow(
-  actor: Actor,
-  event: EndpointReference & { readonly id: string },
-): Promise<AttemptSummary> {
+async function attemptNow(actor: Actor, event: EndpointReference & { readonly id: string }) {
   const { store } = actor
   const taken = await takeEvent(store, event, Date.now())
   if (!taken) throw new OperatorError(noEndpoint(event))

@@ -129,12 +129,7 @@ function nextBatch(store: Store, column: KeyedColumn, after: readonly string[] |
   )
 }
 
-async function replaceBatch(
-  store: Store,
-  keys: Keys,
-  column: KeyedColumn,
-  rows: readonly KeyedRow[],
-): Promise<number> {
+async function replaceBatch(store: Store, keys: Keys, column: KeyedColumn, rows: readonly KeyedRow[]) {
   const moved = rows.map((row) => column.moved(keys, row.text, row.first, row.second))
   const names = column.key.map((_, index) => `key${index}`)
   const sameRow = column.key

@@ -86,11 +86,7 @@ function missingInProduction(env: Environment): string[] {
 }
 
 /** The options of the process alone; `undefined` when some are wrong. */
-function readProcess(
-  env: Environment,
-  production: boolean,
-  faults: string[],
-): z.output<typeof processSchema> | undefined {
+function readProcess(env: Environment, production: boolean, faults: string[]) {
   const own = {
     ...env,
     SERVICE_HOST: env.SERVICE_HOST || (production ? undefined : '127.0.0.1'),

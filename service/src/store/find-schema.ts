@@ -16,10 +16,7 @@ export async function isServiceDatabase(databaseUrl: string): Promise<boolean> {
   return (await usedSchema(databaseUrl)) !== undefined
 }
 
-async function usedSchema(
-  databaseUrl: string,
-  limits?: Partial<PostgresLimits>,
-): Promise<string | undefined> {
+async function usedSchema(databaseUrl: string, limits?: Partial<PostgresLimits>) {
   const store = postgresStore(databaseUrl, limits)
   // The catalog also shows tables that the role may not use: they must not look like a new database.
   const found = store.query<{ name: string; place: number | null; ours: boolean }>(

@@ -53,11 +53,7 @@ function refuseConnection(error: unknown): never {
   throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
 }
 
-async function prepareTables(
-  store: Store,
-  migrations: 'apply' | 'require' | 'skip',
-  meanwhile: () => void,
-): Promise<void> {
+async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'skip', meanwhile: () => void) {
   try {
     if (migrations === 'apply') await migrate(store, undefined, meanwhile)
     if (migrations === 'require') await requireMigrations(store)

@@ -97,11 +97,7 @@ export function postgresStore(
 }
 
 /** Runs `work` between BEGIN and COMMIT, with settings for this transaction. */
-async function inTransaction<T>(
-  tx: Queries,
-  work: (tx: Queries) => Promise<T>,
-  settings: readonly string[],
-): Promise<T> {
+async function inTransaction<T>(tx: Queries, work: (tx: Queries) => Promise<T>, settings: readonly string[]) {
   await tx.query([BEGIN, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; '))
   try {
     const result = await work(tx)

@@ -11,7 +11,6 @@ import {
   type Recording,
   type SpeechOptions,
   type Transcriber,
-  type Transcript,
 } from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
 import { answerOf, needsTimes, type Recognized, showsTimes } from './recognized.js'
@@ -171,11 +170,7 @@ async function transcribeIn(
 }
 
 /** Runs the engine on a decoded recording. Throws an `EngineError` unless the recording's signal aborts. */
-async function recognize(
-  transcriber: Transcriber,
-  recording: Recording,
-  limitMs: number,
-): Promise<Transcript | 'language_unavailable'> {
+async function recognize(transcriber: Transcriber, recording: Recording, limitMs: number) {
   const { signal } = recording
   try {
     return await withTimeLimit(limitMs, [signal], (within) =>

@@ -40,10 +40,7 @@ export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName |
   }
 }
 
-function curveKey(
-  cose: ReadonlyMap<number, unknown>,
-  name: Exclude<AlgorithmName, 'RS256'>,
-): JsonWebKey | undefined {
+function curveKey(cose: ReadonlyMap<number, unknown>, name: Exclude<AlgorithmName, 'RS256'>) {
   const [kty, curve, crv, coordinateBytes] = CURVES[name]
   if (cose.get(KTY) !== kty || cose.get(CURVE) !== curve) return undefined
   const [x, y] = [member(cose, X), member(cose, Y)]

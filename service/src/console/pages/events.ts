@@ -216,12 +216,7 @@ function facts(application: string, endpoint: EventEndpoint): Html {
 </dl>`
 }
 
-function actions(
-  application: string,
-  { id, state, givenUp }: EventEndpoint,
-  role: Role,
-  until: number,
-): Html {
+function actions(application: string, { id, state, givenUp }: EventEndpoint, role: Role, until: number) {
   const button = (action: string, name: string, fields = {}) =>
     buttonForm(endpointPath(application, id, `/${action}`), name, fields)
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')

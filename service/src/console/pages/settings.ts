@@ -160,11 +160,7 @@ function groupOf({ title, fields }: SettingGroup, settings: readonly Setting[], 
 <div class="grid">${shown.map(({ field, setting }) => fieldOf(field, setting, state))}</div></details>`
 }
 
-function fieldOf(
-  field: SettingField,
-  setting: Setting | undefined,
-  { mayChange, form, wrong }: FieldState,
-): Html {
+function fieldOf(field: SettingField, setting: Setting | undefined, { mayChange, form, wrong }: FieldState) {
   if (!setting) return html``
   const { name, hint } = field
   const { value, from } = setting

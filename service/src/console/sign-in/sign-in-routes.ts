@@ -101,11 +101,7 @@ export const INVITATION_ROUTES: readonly PublicRoute[] = [
   { method: 'post', path: '/console/invitation/:token', handle: acceptInvitation },
 ]
 
-async function showInvitation(
-  request: Request,
-  _response: Response,
-  { store }: ConsoleParts,
-): Promise<Reply> {
+async function showInvitation(request: Request, _response: Response, { store }: ConsoleParts) {
   const invited = await findInvited(store, tokenOf(request))
   return invited ? passwordPage(invited.email) : NO_INVITATION
 }

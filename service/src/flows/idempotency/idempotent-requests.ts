@@ -138,10 +138,7 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
 }
 
 /** The stored form of the key and of the request: keyed hashes. */
-function storedNames(
-  keys: Keys,
-  { application, key, content }: KeyedRequest,
-): { name: string; request: string } {
+function storedNames(keys: Keys, { application, key, content }: KeyedRequest) {
   const hash = (parts: readonly (string | number)[]) =>
     mac(keys.references, ['idempotency', application, ...parts]).toString('base64url')
   return { name: hash(['key', key]), request: hash(['request', ...content]) }

@@ -58,11 +58,7 @@ function templateFor(content: TwilioSettings['content'], locale: string): string
   return templates.get(matchLanguage([locale], templates) ?? '*')
 }
 
-function variablesOf(
-  variables: Readonly<Record<string, string>>,
-  code: string,
-  secondsLeft: number,
-): Record<string, string> {
+function variablesOf(variables: Readonly<Record<string, string>>, code: string, secondsLeft: number) {
   const minutes = String(Math.max(Math.ceil(secondsLeft / 60), 1))
   return Object.fromEntries(
     Object.entries(variables).map(([name, text]) => [

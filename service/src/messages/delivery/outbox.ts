@@ -211,10 +211,7 @@ export function storedOutbox(parts: {
     return { carrier: own.carriers[channel] ?? carriers[channel], senders: own.senders }
   }
 
-  async function handOver(
-    message: OutgoingMessage,
-    carrier: Carrier | undefined,
-  ): Promise<Receipt | DeliveryError> {
+  async function handOver(message: OutgoingMessage, carrier: Carrier | undefined) {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
     try {
       return await withTimeLimit(attemptTimeoutMs, [], (signal) => carrier.deliver(message, signal))

@@ -142,11 +142,7 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
     return finishJob(store, holder, { id, expiresAt: Date.now() + RESULT_KEPT_MS, problem, detail })
   }
 
-  function requeue(
-    { id }: ClaimedJob,
-    seconds: number,
-    counted: 'runs' | 'retries' | 'nothing',
-  ): Promise<void> {
+  function requeue({ id }: ClaimedJob, seconds: number, counted: 'runs' | 'retries' | 'nothing') {
     return requeueJob(store, holder, { id, delayMs: seconds * 1_000, counted })
   }
 
