@@ -108,12 +108,12 @@ export const insertKey: OfAccount<boolean, [row: KeyRow]> = async (tx, applicati
 }
 
 /** Renames a key. `false` if the account has no such key. */
-export async function renameKey(
-  queries: Queries,
-  application: Partition,
-  account: string,
-  { id, name }: Pick<KeyRow, 'id' | 'name'>,
-): Promise<boolean> {
+export const renameKey: OfAccount<boolean, [key: Pick<KeyRow, 'id' | 'name'>]> = async (
+  queries,
+  application,
+  account,
+  { id, name },
+) => {
   const [renamed] = await queries.query(
     'UPDATE account_key SET name = $4 WHERE application = $1 AND account = $2 AND id = $3 RETURNING id',
     [application.id, account, id, name],
@@ -121,14 +121,16 @@ export async function renameKey(
   return renamed !== undefined
 }
 
+type DeletedKey = Pick<KeyRow, 'method'>
+
 /** Deletes a key, and with the last of its kind what is known about its factor. The account must be held. */
-export async function deleteKey(
-  tx: Queries,
-  application: Partition,
-  account: string,
-  id: string,
-): Promise<Pick<KeyRow, 'method'> | undefined> {
-  const [deleted] = await tx.query<Pick<KeyRow, 'method'>>(
+export const deleteKey: OfAccount<DeletedKey | undefined, [id: string]> = async (
+  tx,
+  application,
+  account,
+  id,
+) => {
+  const [deleted] = await tx.query<DeletedKey>(
     'DELETE FROM account_key WHERE application = $1 AND account = $2 AND id = $3 RETURNING method',
     [application.id, account, id],
   )

@@ -1,9 +1,9 @@
 import type { Keys } from '../store/secrets/keys.js'
 import { appSecretIdentity, open, sameSealedSql, seal } from '../store/secrets/seal.js'
-import { type Queries, queryOne, type Store } from '../store/store.js'
+import { type Queries, queryOne } from '../store/store.js'
 import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
-import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
+import { type MakeAttempt, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
 import { matchStep, type StepMatch } from './authenticator-app/totp.js'
 
@@ -105,20 +105,13 @@ const EVALUATE_PENDING = attemptStatement(
 )
 
 /** Makes an attempt with the code of `step` for the secret `sealed`; without a step the code is wrong, and counts. */
-export function attemptAppCode(
-  store: Store,
-  application: Application,
-  attempt: Attempt,
-  now: number,
-  typed: {
-    readonly secretIs: 'confirmed' | 'pending'
-    readonly sealed: string | null
-    readonly step: number | undefined
-    /** The code of test keys that is always valid and belongs to no step. */
-    readonly alwaysValid: boolean
-  },
-): Promise<AttemptResult | undefined> {
-  const { secretIs, sealed: secret, step = null, alwaysValid } = typed
+export const attemptAppCode: MakeAttempt<{
+  readonly secretIs: 'confirmed' | 'pending'
+  readonly sealed: string | null
+  readonly step: number | undefined
+  /** The code of test keys that is always valid and belongs to no step. */
+  readonly alwaysValid: boolean
+}> = ({ store }, application, attempt, now, { secretIs, sealed: secret, step = null, alwaysValid }) => {
   if (secretIs === 'confirmed') {
     const own = { step, secret, always_valid: alwaysValid }
     return makeAttempt(store, EVALUATE_CONFIRMED, application, attempt, now, own)

@@ -84,6 +84,15 @@ async function evaluate(queries: Queries, attempts: readonly PreparedAttempt[]) 
   return attempts.map((_, nr) => rows.find((row) => row.nr === nr))
 }
 
+/** Makes an attempt of this kind; `undefined` when the account is unknown. */
+export type MakeAttempt<Typed, Result = AttemptResult | undefined> = (
+  parts: { readonly store: Store; readonly keys: Keys },
+  application: Application,
+  attempt: Attempt,
+  now: number,
+  typed: Typed,
+) => Promise<Result>
+
 /**
  * Makes an attempt by a statement of `attemptStatement`; `undefined` when the account is unknown. It takes one statement, unless an
  * account notice may be due: then attempt and notice share a transaction, so that neither a crash nor an error leaves one without
@@ -155,30 +164,19 @@ const NEWEST = `(
 const EVALUATE_NEWEST = attemptStatement('newest-code', FIELDS, evaluation(NEWEST))
 
 /** Makes an attempt with a delivered code: for this challenge, or else the newest active one, provided that it belongs to the owner (R38). */
-export function attemptDeliveredCode(
-  parts: { readonly store: Store; readonly keys: Keys },
-  application: Application,
-  owner: Owner,
-  typed: {
-    readonly code: string
-    readonly challenge: string | undefined
-    /** The code of test keys that is valid for every active challenge. */
-    readonly alwaysValid: boolean
-  },
-  attempt: Attempt,
-  now: number,
-): Promise<AttemptResult | undefined> {
-  const { store, keys } = parts
+export const attemptDeliveredCode: MakeAttempt<{
+  readonly owner: Owner
+  readonly code: string
+  readonly challenge: string | undefined
+  /** The code of test keys that is valid for every active challenge. */
+  readonly alwaysValid: boolean
+}> = ({ store, keys }, application, attempt, now, { owner, code, challenge: id, alwaysValid }) => {
   const { contact, type, transaction } = ownerParameters(application, owner)
-  const macs = allKeys(keys).map((key) => macOf(key, application, owner, typed.code))
-  const own = { contact, type, transaction, macs, always_valid: typed.alwaysValid }
-  if (typed.challenge === undefined) {
-    return makeAttempt(store, EVALUATE_NEWEST, application, attempt, now, own)
-  }
-  return makeAttempt(store, EVALUATE_BY_ID, application, attempt, now, {
-    ...own,
-    challenge_id: typed.challenge,
-  })
+  const macs = allKeys(keys).map((key) => macOf(key, application, owner, code))
+  const own = { contact, type, transaction, macs, always_valid: alwaysValid }
+  return id === undefined
+    ? makeAttempt(store, EVALUATE_NEWEST, application, attempt, now, own)
+    : makeAttempt(store, EVALUATE_BY_ID, application, attempt, now, { ...own, challenge_id: id })
 }
 
 /** The result of an assertion for the key that it names. */
@@ -214,13 +212,7 @@ const EVALUATE_KEY = attemptStatement(
 )
 
 /** Counts an attempt with a key. If it is right, the signature counter, the backup state and the last use are stored. */
-export function attemptKey(
-  store: Store,
-  application: Application,
-  attempt: Attempt,
-  now: number,
-  use: KeyUse,
-): Promise<AttemptResult | undefined> {
+export const attemptKey: MakeAttempt<KeyUse> = ({ store }, application, attempt, now, use) => {
   const { key, verified, counter } = use
   return makeAttempt(store, EVALUATE_KEY, application, attempt, now, {
     ...{ key, verified, counter },

@@ -5,7 +5,7 @@ import { allKeys, type Keys, mac, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
-import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
+import { type AttemptResult, type MakeAttempt, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
@@ -154,12 +154,12 @@ export async function settleWaitingSets(
 }
 
 /** Deletes a waiting set whose messages could not be delivered; the active set stays valid (R61). */
-export async function dropWaitingSet(
-  queries: Queries,
-  application: Partition,
-  account: string,
-  salt: string,
-): Promise<void> {
+export const dropWaitingSet: OfAccount<void, [salt: string]> = async (
+  queries,
+  application,
+  account,
+  salt,
+) => {
   await queries.query(
     `WITH dropped AS (
        UPDATE backup_set
@@ -186,16 +186,11 @@ const EVALUATE_BACKUP_CODE = attemptStatement(
 )
 
 /** Makes an attempt with a backup code of this contact's active set or of a shown one (R60). Without a set it costs the same work (R90). */
-export async function attemptBackupCode(
-  parts: { readonly store: Store; readonly keys: Keys },
-  application: Application,
-  owner: Owner,
+export const attemptBackupCode: MakeAttempt<
   /** The forms in which the code may be stored: itself, and as another system hashed it. */
-  forms: readonly string[],
-  attempt: Attempt,
-  now: number,
-): Promise<{ readonly result: AttemptResult | undefined; readonly isShown: boolean }> {
-  const { store, keys } = parts
+  { readonly owner: Owner; readonly forms: readonly string[] },
+  { readonly result: AttemptResult | undefined; readonly isShown: boolean }
+> = async ({ store, keys }, application, attempt, now, { owner, forms }) => {
   const set = await findSet(store, application, owner)
   const isShown = set?.shown === true
   const salt = isShown || set?.contact === owner.canonicalContact ? (set?.salt ?? '') : ''

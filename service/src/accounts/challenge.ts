@@ -43,13 +43,9 @@ export interface Owner {
 }
 
 /** An owner as parameters of a statement. */
-export type OwnerParameters = {
-  readonly application: string
-  readonly account: string
-  readonly contact: string
-  readonly type: string
-  readonly transaction: string
-}
+export type OwnerParameters = Readonly<
+  Record<'application' | 'account' | 'contact' | 'type' | 'transaction', string>
+>
 
 /** The parameters that name an owner. */
 export function ownerParameters(application: Application, owner: Owner): OwnerParameters {
@@ -209,12 +205,9 @@ export interface KeyCeremony {
   readonly transaction: string | undefined
 }
 
-type Parameters = Omit<OwnerParameters, 'contact' | 'type'> & {
-  readonly hash: string
-  readonly method: string
-  readonly purpose: string
-  readonly now: number
-}
+type Parameters = Readonly<
+  Record<'application' | 'account' | 'hash' | 'method' | 'purpose' | 'transaction', string>
+> & { readonly now: number }
 
 const OWN = 'application = :application AND account = :account'
 

@@ -9,15 +9,9 @@ export interface FoundAccount {
   readonly account: string
 }
 
-type Parameters = {
-  readonly names: readonly string[]
-  readonly references: readonly string[]
-  readonly emailHashes: readonly string[]
-  readonly phoneHashes: readonly string[]
-  readonly isDual: boolean
-  readonly recipients: readonly string[]
-  readonly limit: number
-}
+type Parameters = Readonly<
+  Record<'names' | 'references' | 'emailHashes' | 'phoneHashes' | 'recipients', readonly string[]>
+> & { readonly isDual: boolean; readonly limit: number }
 
 // Each part finds its rows by an index. The data of test keys stands beside the application's.
 const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (

@@ -154,7 +154,7 @@ async function attempt(
       notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, written, now)))
     },
   }
-  const result = await attemptKey(context.store, application, counted, now, {
+  const result = await attemptKey(context, application, counted, now, {
     key: key?.id ?? '',
     verified: isRight,
     counter,

@@ -92,8 +92,8 @@ const evaluateDelivered: Evaluate = async (context, application, input, code, no
     notify: (tx, result) => notify(tx, 'delivered', result),
   }
   const owner = { account, canonicalContact, type, transaction }
-  const typed = { code, challenge, alwaysValid: isAlwaysValid(application, code) }
-  const result = await attemptDeliveredCode(context, application, owner, typed, attempt, now)
+  const typed = { owner, code, challenge, alwaysValid: isAlwaysValid(application, code) }
+  const result = await attemptDeliveredCode(context, application, attempt, now, typed)
   return { as: 'delivered', result }
 }
 
@@ -128,7 +128,7 @@ const evaluateApp: Evaluate = async (context, application, input, code, notify, 
   const isUnused = expiredStep !== undefined && (confirms || expiredStep > (row?.last_step ?? NO_STEP))
   return {
     as,
-    result: await attemptAppCode(context.store, application, attempt, now, typed),
+    result: await attemptAppCode(context, application, attempt, now, typed),
     ...(isUnused && { clockSteps: clockStepsAt(now, expiredStep) }),
   }
 }
@@ -140,8 +140,8 @@ const evaluateBackup: Evaluate = async (context, application, input, code, notif
     transaction: input.transaction,
     notify: (tx, result) => notify(tx, 'backup', result),
   }
-  const forms = [code, ...hashedFormsOf(code)]
-  const { result, isShown } = await attemptBackupCode(context, application, input, forms, attempt, now)
+  const typed = { owner: input, forms: [code, ...hashedFormsOf(code)] }
+  const { result, isShown } = await attemptBackupCode(context, application, attempt, now, typed)
   if (!result?.ok) return { as: 'backup', result }
   // The code is used up: an error while counting must not make the verification fail.
   const left = await backupCodesLeft(context.store, application, input.account).catch(() => undefined)

@@ -41,13 +41,9 @@ const RECORD_TYPED = statement<{ typed: string; day: number }>(`WITH typed AS (
   WHERE known.application = held.application AND known.scope = held.scope AND known.key = held.key`)
 
 // The audit entry is written in the statement that pauses, under the name of the service.
-const RECORD_UNTYPED = statement<{
-  application: string
-  scope: string
-  key: string
-  now: number
-  today: number
-}>(`WITH held AS MATERIALIZED (
+const RECORD_UNTYPED = statement<
+  Record<'application' | 'scope' | 'key', string> & Record<'now' | 'today', number>
+>(`WITH held AS MATERIALIZED (
     SELECT exhausted_at FROM phone_traffic
     WHERE application = :application AND scope = :scope AND key = :key AND paused_at IS NULL FOR UPDATE
   ), changed AS (

@@ -16,15 +16,10 @@ export interface WaitingFilter extends DataReference {
   readonly attemptedBy?: number | undefined
 }
 
-type Parameters = {
+type Parameters = Readonly<Record<'id' | 'channel' | 'carrier', string | null>> & {
   readonly application: string
-  readonly id: string | null
-  readonly channel: string | null
-  readonly carrier: string | null
   readonly attemptedBy: number | null
-  readonly now: number
-  readonly leasedUntil: number
-}
+} & Readonly<Record<'now' | 'leasedUntil', number>>
 
 // A message that is due soon may be in the hands of a process, and is left alone, so that nothing is sent twice.
 const WAITS = `application = :application AND listed_state = 'queued' AND attempts > 0

@@ -115,19 +115,12 @@ const ADOPT = statement<{ now: number; lateMs: number }>(`WITH former AS MATERIA
     AND created_at <= :now::bigint - ${LEASE_MS}`)
 
 // `settled_at IS NULL` keeps PostgreSQL from searching all messages that are due.
-
 // Only while this process has the lease: another one may have taken the message over and sent it.
-const POSTPONE = statement<{
-  application: string
-  id: string
-  slot: number
-  leasedUntil: number | null
-  dueAt: number
-  carrier: string | null
-  fault: string | null
-  detail: string | null
-  now: number
-}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, detail = :detail,
+const POSTPONE = statement<
+  Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'> &
+    Record<'dueAt' | 'now', number> &
+    Record<'carrier' | 'fault' | 'detail', string | null>
+>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, detail = :detail,
     report = NULL,
     updated_at = :now
   WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL
