@@ -19,7 +19,15 @@ import { accountBody } from '../../../flows/inputs.js'
 import { FLOWS, flowsOf, VERB_FLOWS, type VerbFlow } from '../../../flows/verb-flows.js'
 import { scopeOf } from '../scopes.js'
 import { ACCOUNT, described, schemasOf } from './described.js'
-import { get, keyedResponse, operationsOf, post, problemResponses } from './operation.js'
+import {
+  get,
+  keyedResponse,
+  openResponse,
+  operationsOf,
+  post,
+  problemResponses,
+  queryText,
+} from './operation.js'
 import { eraseAnswer, HEADERS, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
@@ -158,12 +166,7 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
         description: 'The maximum number of accounts on the page.',
         schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 100 },
       },
-      {
-        name: 'after',
-        in: 'query',
-        description: '`next` of the page before. Without it, the first page is returned.',
-        schema: { type: 'string', maxLength: 1_024 },
-      },
+      queryText('after', '`next` of the page before. Without it, the first page is returned.', 1_024),
     ],
     responses: {
       200: keyedResponse('A page of the accounts of your application, with masked contacts.', usersAnswer),
@@ -234,13 +237,10 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     id: 'identify',
     summary: 'Identify the service',
     tag: 'Second factor',
-    responses: {
-      200: {
-        description:
-          'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
-        content: { 'application/json': { schema: serviceIdentity } },
-      },
-    },
+    responses: openResponse(
+      'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
+      serviceIdentity,
+    ),
   }),
   [API_KEY_INFO]: get({
     id: 'describeKey',
@@ -261,15 +261,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Read simulated messages',
     tag: 'Test',
     key: true,
-    parameters: [
-      {
-        name: 'to',
-        in: 'query',
-        description: 'Lists only the messages to this contact.',
-        schema: { type: 'string', maxLength: 320 },
-        example: 'ann@example.com',
-      },
-    ],
+    parameters: [queryText('to', 'Lists only the messages to this contact.', 320, 'ann@example.com')],
     responses: {
       200: keyedResponse(
         'The latest messages of the test key, or of the development inbox outside production, newest first.',
@@ -282,31 +274,26 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     id: 'health',
     summary: 'Check whether the process is alive',
     tag: 'Operation',
-    responses: { 200: { description: 'It is alive.', content: anyJson } },
+    responses: openResponse('It is alive.', { type: 'object' }),
   }),
   '/readyz': get({
     id: 'readiness',
     summary: 'Check whether the service can accept requests',
     tag: 'Operation',
     responses: {
-      200: { description: 'It can.', content: { 'application/json': { schema: readiness } } },
-      503: {
-        description: 'It cannot; `checks` shows why.',
-        content: { 'application/json': { schema: readiness } },
-      },
+      ...openResponse('It can.', readiness),
+      503: openResponse('It cannot; `checks` shows why.', readiness)[200],
     },
   }),
   '/metrics': get({
     id: 'metrics',
     summary: 'Read metrics for Prometheus',
     tag: 'Operation',
-    responses: {
-      200: {
-        description:
-          'Requires the metrics key as a bearer token; if none is configured, only requests from the same machine are answered.',
-        content: { 'text/plain': { schema: { type: 'string' } } },
-      },
-    },
+    responses: openResponse(
+      'Requires the metrics key as a bearer token; if none is configured, only requests from the same machine are answered.',
+      { type: 'string' },
+      'text/plain',
+    ),
     problems: ['invalid_api_key', 'not_found'],
   }),
   '/problems': get({
@@ -329,22 +316,20 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     id: 'document',
     summary: 'Get this document',
     tag: 'Documents',
-    responses: {
-      200: {
-        description: 'OpenAPI 3.1.',
-        content: { 'application/vnd.oai.openapi+json;version=3.1': { schema: { type: 'object' } } },
-      },
-    },
+    responses: openResponse(
+      'OpenAPI 3.1.',
+      { type: 'object' },
+      'application/vnd.oai.openapi+json;version=3.1',
+    ),
   }),
   '/asyncapi.json': get({
     id: 'streamDocument',
     summary: 'Get the document of transcription streams',
     tag: 'Documents',
-    responses: {
-      200: {
-        description: 'AsyncAPI 3.0.',
-        content: { 'application/vnd.aai.asyncapi+json;version=3.0.0': { schema: { type: 'object' } } },
-      },
-    },
+    responses: openResponse(
+      'AsyncAPI 3.0.',
+      { type: 'object' },
+      'application/vnd.aai.asyncapi+json;version=3.0.0',
+    ),
   }),
 }

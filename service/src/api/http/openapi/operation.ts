@@ -119,11 +119,23 @@ function operationOf(described: VerbFlow): ZodOpenApiPathsObject[string] {
 
 /** A response with JSON and the id of its request. */
 export function keyedResponse(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
-  return {
-    description,
-    headers: { 'X-Request-Id': header('RequestId') },
-    content: { 'application/json': { schema } },
-  }
+  const headers = { 'X-Request-Id': header('RequestId') }
+  return { description, headers, content: { 'application/json': { schema } } }
+}
+
+/** The response of a success that everybody may read, with a body of this type. */
+export function openResponse(
+  description: string,
+  schema: z.ZodType | { readonly type: 'object' | 'string' },
+  type = 'application/json',
+): { readonly 200: ZodOpenApiResponseObject } {
+  return { 200: { description, content: { [type]: { schema } } } }
+}
+
+/** A parameter of the query, a text of at most so many characters. */
+export function queryText(name: string, description: string, maxLength: number, example?: string) {
+  const schema = { type: 'string' as const, maxLength }
+  return { name, in: 'query' as const, description, schema, ...(example && { example }) }
 }
 
 /** A GET. */

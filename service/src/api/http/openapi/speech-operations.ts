@@ -1,6 +1,6 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/speech'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { get, keyedResponse, post, problemResponses, REQUEST_ID, WITH_BODY } from './operation.js'
+import { get, keyedResponse, post, problemResponses, queryText, REQUEST_ID, WITH_BODY } from './operation.js'
 import { header } from './schemas.js'
 
 const JOB_PARAMETER = {
@@ -109,20 +109,13 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
     tag: 'Speech',
     key: true,
     parameters: [
-      {
-        name: 'ticket',
-        in: 'query',
-        description: 'A ticket instead of the API key.',
-        schema: { type: 'string', maxLength: 128 },
-      },
-      {
-        name: 'language',
-        in: 'query',
-        description:
-          'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the stream.',
-        schema: { type: 'string', maxLength: 35 },
-        example: 'en',
-      },
+      queryText('ticket', 'A ticket instead of the API key.', 128),
+      queryText(
+        'language',
+        'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the stream.',
+        35,
+        'en',
+      ),
     ],
     responses: { 101: { description: 'The connection is a WebSocket.' } },
     problems: [
