@@ -23,20 +23,23 @@ export async function auditedChange<T>(
     if (entries.length !== 1) throw new Error('A change is recorded once.')
     const [entry] = entries
     if (!entry) return made
-    const { application = '', action, detail } = entry
-    await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
-      application,
-      Date.now(),
-      actor.name,
-      action,
-      detail,
-    ])
-    changed = application
+    await writeAudit(tx, actor.name, entry)
+    changed = entry.application
     return made
   })
   // Only after the commit does reading the application again show the change.
   if (changed) actor.onApplicationChanged(changed)
   return result
+}
+
+/** Writes a change to the audit log under the name of the operator who made it. */
+export async function writeAudit(tx: Queries, who: string, entry: NewAuditEntry): Promise<void> {
+  const { application = '', action, detail } = entry
+  const values = [application, Date.now(), who, action, detail]
+  await tx.query(
+    'INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)',
+    values,
+  )
 }
 
 /** The operator who makes changes, at a command line or in a process of their own. */

@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.js'
+import { writeAudit } from './audited-change.js'
 import { consoleLimits } from './console-counters.js'
 import { operator } from './operator.js'
 import { canonicalEmail, externalName, findOperator, type OperatorAccount } from './operator-account.js'
@@ -42,10 +43,7 @@ export async function signInExternally(
       const [kept, key] = [consoleLimits(tx), sessionKey(session)]
       await kept.replace(key, await kept.read(key), name, SESSION_MS)
     }
-    await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
-      ...['', now, name, 'operator.signed_in'],
-      `${name} ${role}`,
-    ])
+    await writeAudit(tx, name, { action: 'operator.signed_in', detail: `${name} ${role}` })
     return findOperator(tx, name)
   })
 }

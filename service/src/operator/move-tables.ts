@@ -1,6 +1,6 @@
 import { APPLICATION_NAME } from '../store/postgres-connections.js'
 import { ALL_TABLES, SCHEMA } from '../store/privileges.js'
-import { type Actor, OperatorError } from './audited-change.js'
+import { type Actor, OperatorError, writeAudit } from './audited-change.js'
 
 /** The statements of a move. Roles keep their privileges, and may use the new schema (R102). */
 const MOVES = `WITH own AS (
@@ -32,13 +32,8 @@ export function moveTables({ store, name }: Actor, { dryRun = false } = {}): Pro
       )
     }
     const statements = await tx.query<{ text: string }>(MOVES, [schema, SCHEMA, ALL_TABLES])
-    const detail = `from schema ${schema} to ${SCHEMA}`
-    const entry = ['', Date.now(), name, 'store.moved', detail]
     if (!dryRun) {
-      await tx.query(
-        'INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)',
-        entry,
-      )
+      await writeAudit(tx, name, { action: 'store.moved', detail: `from schema ${schema} to ${SCHEMA}` })
       for (const { text } of statements) await tx.query(text)
     }
     return statements.map(({ text }) => text)
