@@ -40,6 +40,11 @@ function parsePairs(values: z.core.$ZodType, text: string): unknown {
   )
 }
 
+/** Selects the sentences about faults that are there. */
+export function selectFaults(isThere: Readonly<Record<string, boolean | undefined>>): string[] {
+  return Object.entries(isThere).flatMap(([sentence, is]) => (is ? [sentence] : []))
+}
+
 /** The service, or a command, cannot run with its configuration. The message lists every fault with its remedy, and no secret. */
 export class ConfigurationError extends Error {
   /** Identifies the error for programs. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
+import { selectFaults } from '../process/configuration-error.js'
 
 const NAMES = ['loopback', 'linklocal', 'uniquelocal']
 
@@ -89,45 +90,31 @@ export function oidcSettings(console: ConsoleSettings) {
 
 /** The members missing for the sign-in at an identity provider. Without a value that counts as a second factor, nobody could sign in. */
 export function oidcFaults(console: ConsoleSettings): string[] {
-  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcScope, oidcAdmins, oidcSupport, oidcViewers } =
-    console
+  const { oidcIssuer, oidcClientId, oidcClientSecret } = console
   if (oidcIssuer === undefined) {
     const isGiven = oidcClientId !== undefined || oidcClientSecret !== undefined
     return isGiven ? ['console.oidcIssuer is missing: set it to the address of your identity provider.'] : []
   }
-  const faults: string[] = []
-  if (console.url === undefined)
-    faults.push('console.url is missing: the identity provider leads back to it.')
-  if (oidcClientId === undefined)
-    faults.push('console.oidcClientId is missing: your identity provider gives one.')
-  if (oidcClientSecret === undefined)
-    faults.push('console.oidcClientSecret is missing: your identity provider gives one.')
-  if (!oidcScope.split(' ').includes('openid')) faults.push('console.oidcScope must contain openid.')
-  if ([...oidcAdmins, ...oidcSupport, ...oidcViewers].length === 0) {
-    faults.push(
-      'console.oidcAdmins is missing: name the groups that have a role, there or in oidcSupport or oidcViewers.',
-    )
-  }
-  if ([...console.oidcAmr, ...console.oidcAcr].length === 0) {
-    faults.push(
-      'console.oidcAmr is missing: say how your identity provider names a second factor, such as mfa, there or in oidcAcr.',
-    )
-  }
-  return faults
+  return selectFaults({
+    'console.url is missing: the identity provider leads back to it.': console.url === undefined,
+    'console.oidcClientId is missing: your identity provider gives one.': oidcClientId === undefined,
+    'console.oidcClientSecret is missing: your identity provider gives one.': oidcClientSecret === undefined,
+    'console.oidcScope must contain openid.': !console.oidcScope.split(' ').includes('openid'),
+    'console.oidcAdmins is missing: name the groups that have a role, there or in oidcSupport or oidcViewers.':
+      [...console.oidcAdmins, ...console.oidcSupport, ...console.oidcViewers].length === 0,
+    'console.oidcAmr is missing: say how your identity provider names a second factor, such as mfa, there or in oidcAcr.':
+      [...console.oidcAmr, ...console.oidcAcr].length === 0,
+  })
 }
 
 /** The fault of the console in production: without a proxy that terminates TLS, no request reaches it. */
 export function consoleFaults({ url, trustedProxies, oidcIssuer }: ConsoleSettings): string[] {
-  const faults: string[] = []
-  if (trustedProxies.length === 0) {
-    faults.push(
-      'console.trustedProxies is missing: in production the console needs a proxy that terminates TLS; set its address.',
-    )
-  }
-  if (url?.startsWith('http:')) faults.push('console.url must begin with https:// in production.')
-  if (oidcIssuer?.startsWith('http:'))
-    faults.push('console.oidcIssuer must begin with https:// in production.')
-  return faults
+  return selectFaults({
+    'console.trustedProxies is missing: in production the console needs a proxy that terminates TLS; set its address.':
+      trustedProxies.length === 0,
+    'console.url must begin with https:// in production.': url?.startsWith('http:'),
+    'console.oidcIssuer must begin with https:// in production.': oidcIssuer?.startsWith('http:'),
+  })
 }
 
 function isProxy(text: string): boolean {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { closestMatch } from 'leven'
 import * as z from 'zod'
 import { processSchema } from '../accounts/limits.js'
-import { baseOf, ConfigurationError, writtenValue } from '../process/configuration-error.js'
+import { baseOf, ConfigurationError, selectFaults, writtenValue } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
 import { developmentSecret } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
@@ -45,7 +45,13 @@ export function readEnvironment(
   const dataDir = env.DATA_DIR || defaults.dataDir
   const faults: string[] = [...productionFaults(env), ...unknownVariableFaults(env)]
   const own = readProcess(env, production, faults)
-  if (production) faults.push(...missingInProduction(env))
+  const missing = selectFaults({
+    'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.':
+      !env.SERVICE_SECRET,
+    'SERVICE_DELIVERY is missing: set it to the address of a carrier, for example smtp://…?from=… or https://….':
+      !env.SERVICE_DELIVERY,
+  })
+  if (production) faults.push(...missing)
   const options: ServiceOptions = {
     ...readVariables(env, own?.console ?? false, faults),
     dataDir,
@@ -68,21 +74,6 @@ export function readEnvironment(
       ? []
       : [`SERVICE_SECRET is not set: using the one in ${dataDir}/secret, which is for development only.`],
   }
-}
-
-function missingInProduction(env: Environment): string[] {
-  const faults: string[] = []
-  if (!env.SERVICE_SECRET) {
-    faults.push(
-      'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.',
-    )
-  }
-  if (!env.SERVICE_DELIVERY) {
-    faults.push(
-      'SERVICE_DELIVERY is missing: set it to the address of a carrier, for example smtp://…?from=… or https://….',
-    )
-  }
-  return faults
 }
 
 /** The options of the process alone; `undefined` when some are wrong. */

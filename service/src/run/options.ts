@@ -17,7 +17,7 @@ import { isCountry } from '../messages/contacts/phone.js'
 import { sendgridKey } from '../messages/receipts/sendgrid.js'
 import { snsHost } from '../messages/receipts/ses.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../messages/texts/catalogue.js'
-import { ConfigurationError } from '../process/configuration-error.js'
+import { ConfigurationError, selectFaults } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
 import { parseHost } from '../safe-fetch/public-agent.js'
 import type { PostgresLimits } from '../store/store.js'
@@ -307,32 +307,24 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     ? parseDelivery(given.data)
     : { routes: {}, faults: [] }
   faults.push(...deliveryFaults)
-  if (isProduction() && usesInbox(routes)) {
-    faults.push(
-      'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
-    )
-  }
-  if (isProduction() && parsed.data && isRepetitive(parsed.data.secret)) {
-    faults.push(
-      'secret repeats a few characters, so it can be guessed: use 32 random bytes, for example from `openssl rand -base64 32`.',
-    )
-  }
-  if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
-  if (parsed.data?.console) faults.push(...oidcFaults(parsed.data.console))
-  const { phoneCheck, webhookSecret } = parsed.data ?? {}
-  if (phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined) {
-    faults.push(
-      'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.',
-    )
-  }
+  const { secret, phoneCheck, webhookSecret, console, keyPolicy } = parsed.data ?? {}
   const { jobRecordingMegabytes = 0, jobStorageMegabytes = 0 } = parsed.data ?? {}
-  if (jobStorageMegabytes < jobRecordingMegabytes) {
-    faults.push(
-      `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
-    )
-  }
-  faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
-  if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
+  const inProduction = selectFaults({
+    'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.':
+      usesInbox(routes),
+    'secret repeats a few characters, so it can be guessed: use 32 random bytes, for example from `openssl rand -base64 32`.':
+      secret !== undefined && isRepetitive(secret),
+  })
+  if (isProduction()) faults.push(...inProduction, ...(console ? consoleFaults(console) : []))
+  if (console) faults.push(...oidcFaults(console))
+  const together = selectFaults({
+    'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.':
+      phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined,
+    [`jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`]:
+      jobStorageMegabytes < jobRecordingMegabytes,
+  })
+  faults.push(...together, ...relyingPartyFaults(parsed.data?.relyingParty))
+  if (keyPolicy) faults.push(...faultsInPolicy(keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const {
     delivery: _delivery,
