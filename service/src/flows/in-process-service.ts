@@ -114,10 +114,7 @@ function withoutDetails(cause: unknown): unknown {
   return bare
 }
 
-/**
- * The service without HTTP, for one application, which is looked up for each call. Invalid requests throw a `ServiceError` with code
- * `ERR_MFA_SERVICE_REQUEST`, a failing store one with `ERR_MFA_SERVICE_UNAVAILABLE`.
- */
+/** The service without HTTP, for one application, which is looked up for each call. It throws `ServiceError`s. */
 export function inProcessService(
   context: FlowContext,
   findApplication: () => Promise<Application>,

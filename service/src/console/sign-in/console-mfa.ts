@@ -60,10 +60,7 @@ function evidenceOf({ oidc }: ConsoleParts) {
   }
 }
 
-/**
- * The service with the factors in the operator's row: it may still keep some that a new invitation has ended. One that only the row
- * names cannot be used, and still counts.
- */
+/** The service with the factors in the operator's row: a new invitation has ended all others. One that only the row names cannot be used, and counts. */
 function withRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): MfaService {
   const { factorsOf: known } = mfa
   return {

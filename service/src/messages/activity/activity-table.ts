@@ -1,10 +1,7 @@
 import { type Queries, statement } from '../../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.js'
 
-/**
- * The counts, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
- * was asked about `checked` numbers; it refused the `risky` ones, and gave no answer about the `unchecked` ones.
- */
+/** The counts, in the order of columns. `codes`: sent messages with a code; `checked`: asked of the phone check, of these `risky` and `unchecked`. */
 export const ACTIVITY_COUNTS = [
   ...['sent', 'codes', 'delivered', 'failed', 'typed', 'wrong', 'locked'],
   ...['checked', 'risky', 'unchecked'],

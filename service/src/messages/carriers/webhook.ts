@@ -130,10 +130,7 @@ export function signatureOf(secrets: readonly (string | KeyObject)[], body: stri
 /** The carriers of each channel that an application delivers to its own webhook. */
 export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/**
- * Builds the carrier of a webhook when it is first needed, and again after it was changed. Each application's has a circuit breaker
- * of its own.
- */
+/** Builds the carrier of a webhook when it is first needed, and after each change, with a circuit breaker of its own. */
 export function ownWebhooks(parts: {
   readonly keys: Keys
   readonly pauses: CarrierPauses
