@@ -176,26 +176,17 @@ async function makeOperatorChange(actor: Actor, { account: email, action, target
   else await inviteWithLink(actor, { email, role, unlessActive: true }, invitation)
 }
 
-/**
- * Changes that need two operators of the console: one asks, another approves within an hour. Operators who count as one person do not
- * approve each other's requests. They go by the accounts of the console, so `operator(name)` needs the email address of one.
- */
+/** Changes that need two operators, who are not one person. They go by the accounts of the console, so `operator(name)` needs an email address. */
 export const APPROVAL_METHODS = {
   /** Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role for it. */
   ask: askApproval,
-  /**
-   * Asks for a new operator, a new role or a reset. The link becomes valid when another administrator approves it. Throws an
-   * `OperatorError` when the operator is unknown, or this one is no administrator.
-   */
+  /** Asks for a new operator, role or reset, whose link is valid after the approval. Throws an `OperatorError` unless an administrator asks. */
   askOperatorChange: askOperatorApproval,
   /** Whether there are two administrators who are not one person, so that neither invites operators or gives links or roles alone. */
   hasSecondAdmin,
   /** Lists the requests that wait for approval, the oldest first, each with the operators who can approve it. */
   list: listApprovals,
-  /**
-   * Approves a request and makes its change, in one transaction. Throws an `OperatorError` when it was decided already or has
-   * expired, and when this operator asked for it, is one person with the one who asked, or has not the role for it.
-   */
+  /** Approves a request and makes its change, in one transaction. Throws an `OperatorError` when it is decided, or this operator may not. */
   approve,
   /** Refuses a request, or withdraws one of one's own. Throws an `OperatorError` when it was decided already or has expired. */
   refuse: refuseApproval,
