@@ -28,11 +28,14 @@ export function onceField(): Html {
   return html`<input type="hidden" name="once" value="${randomBytes(12).toString('base64url')}">`
 }
 
-/** Whether a form with `onceField` was posted before. */
-export async function wasPosted({ form, parts, account }: PageRequest): Promise<boolean> {
+/** The message about a form with `onceField` that was posted before, with this hint; `undefined` for the first time. */
+export async function refuseRepeated(
+  { form, parts, account }: PageRequest,
+  hint: string,
+): Promise<PageMessage | undefined> {
   const key = `form:${account.email.slice(0, 100)}:${form.text('once').slice(0, 64)}`
   const count = await consoleCounters(parts.store).add(key, DAY_MS)
-  return count > 1
+  return count > 1 ? { tone: 'error', text: `This form was sent already. ${hint}` } : undefined
 }
 
 /** Reads something. Where the operator must correct the request, `found` is `otherwise`, by default `undefined`, and the page says why. */

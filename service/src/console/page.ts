@@ -8,7 +8,7 @@ import type { Operator } from '../operator/operator.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { isAtLeast, type Role } from '../operator/rights.js'
 import { PACKAGE_FOLDER } from '../process/own-package.js'
-import type { ConsoleParts } from './parts.js'
+import { type ConsoleParts, MESSAGE_ID } from './parts.js'
 
 /** A page of the console. */
 export interface Page {
@@ -157,9 +157,6 @@ ${entries.map(
 )}
 </ul></nav>`
 }
-
-/** The id of the message of a page; a field that it is about refers to it. */
-export const MESSAGE_ID = 'message'
 
 function messageBox({ tone, text }: PageMessage): Html {
   const role = tone === 'error' ? 'alert' : 'status'

@@ -39,6 +39,9 @@ export interface ConsoleParts {
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }
 
+/** The id of the message of a page; a field that it is about refers to it. */
+export const MESSAGE_ID = 'message'
+
 /** The content of a cell; a `Date` is shown to the minute, a number right-aligned, `null` as a dash. */
 export type Cell = Html | string | number | Date | null
 
@@ -87,6 +90,12 @@ ${rows.map(
     html`<tr role="row">${row.map((cell, column) => html`<td role="cell"${numeric(cell)} data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
 )}
 </tbody></table>`
+}
+
+/** An address without its query, which may have a secret. */
+export function shownAddress(url: string): Html {
+  const { origin, pathname, search } = new URL(url)
+  return html`<code>${origin}${pathname}${search && '?…'}</code>`
 }
 
 /** A form that is a button, with hidden fields. `about` is what screen readers say of it; it defaults to the label. */

@@ -5,17 +5,10 @@ import { html } from '../../html.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { DAY_MS } from '../../time.js'
-import { attempt, attemptToFind, onceField, wasPosted } from '../form.js'
-import {
-  COPY_SCRIPTS,
-  type Page,
-  type PageMessage,
-  type PageRequest,
-  type PageRoute,
-  type Reply,
-} from '../page.js'
+import { attempt, attemptToFind, onceField, refuseRepeated } from '../form.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, type Cell, cardTable, timeCell } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf, oncePage } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
@@ -28,12 +21,8 @@ export const KEY_ROUTES: readonly PageRoute[] = [
 
 async function create(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
-  if (await wasPosted(request)) {
-    return keysPage(request, {
-      tone: 'error',
-      text: 'This form was sent already. The key is in the list, and is not shown again.',
-    })
-  }
+  const repeated = await refuseRepeated(request, 'The key is in the list, and is not shown again.')
+  if (repeated) return keysPage(request, repeated)
   const mode = modeOf(form.text('mode'))
   const days = Number(form.text('days'))
   const { found, message } = await attemptToFind(() =>
@@ -45,11 +34,11 @@ async function create(request: PageRequest): Promise<Reply> {
     }),
   )
   if (!found) return keysPage(request, message)
-  const main = html`<p>A ${mode} key of ${application}:</p><code class="once">${found.key}</code>
-<p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`
-  const text = 'Copy the key now. It is stored as a hash only, and is not shown again.'
-  const page = { title: 'New API key', message: { tone: 'success', text }, scripts: COPY_SCRIPTS } as const
-  return applicationPage(application, '/keys', main, page)
+  return oncePage(application, '/keys', {
+    ...{ title: 'New API key', about: `A ${mode} key of ${application}`, secret: found.key },
+    advice: 'Copy the key now. It is stored as a hash only, and is not shown again.',
+    ...{ back: 'Back to the keys', backTo: applicationPath(application, '/keys') },
+  })
 }
 
 async function revoke(request: PageRequest): Promise<Reply> {

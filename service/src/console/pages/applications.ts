@@ -6,6 +6,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import type { Mode } from '../../store/partition.js'
 import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { COPY_SCRIPTS } from '../page.js'
 import { cardTable, timeCell } from '../parts.js'
 
 /** The path of the page of applications. */
@@ -125,6 +126,19 @@ export function applicationPage(
   const name = APPLICATION_PAGES.find((listed) => listed.page === current)?.name
   const title = name === undefined ? application : `${name} of ${application}`
   return { title, section: 'applications', ...page, main: whole }
+}
+
+/** The page of an application that shows a secret, this once, with a link to where it belongs. */
+export function oncePage(
+  application: string,
+  current: (typeof APPLICATION_PAGES)[number]['page'],
+  shown: Readonly<Record<'title' | 'about' | 'secret' | 'advice' | 'back' | 'backTo', string>>,
+): Page {
+  const { title, about, secret, advice, back, backTo } = shown
+  const main = html`<p>${about}:</p><code class="once">${secret}</code>
+<p><a href="${backTo}">${back}</a></p>`
+  const message = { tone: 'success', text: advice } as const
+  return applicationPage(application, current, main, { title, message, scripts: COPY_SCRIPTS })
 }
 
 function applicationNav(application: string, current: string | undefined): Html {

@@ -3,18 +3,10 @@ import { type Html, html } from '../../html.js'
 import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'
-import { attempt, attemptToFind, ConsoleError, onceField, wasPosted } from '../form.js'
-import {
-  COPY_SCRIPTS,
-  type Form,
-  type Page,
-  type PageMessage,
-  type PageRequest,
-  type PageRoute,
-  type Reply,
-} from '../page.js'
-import { buttonForm, type Cell, cardTable, counted, countedAre, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
+import { attempt, attemptToFind, ConsoleError, onceField, refuseRepeated } from '../form.js'
+import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { buttonForm, type Cell, cardTable, counted, countedAre, shownAddress, timeOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
 const EVENTS_PATH = `${APPLICATIONS_PATH}/:application/events`
@@ -27,12 +19,9 @@ export const EVENT_ROUTES: readonly PageRoute[] = [
 
 async function create(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
-  if (await wasPosted(request)) {
-    return endpointsPage(request, {
-      tone: 'error',
-      text: 'This form was sent already. The endpoint is in the list, and its secret is not shown again.',
-    })
-  }
+  const hint = 'The endpoint is in the list, and its secret is not shown again.'
+  const repeated = await refuseRepeated(request, hint)
+  if (repeated) return endpointsPage(request, repeated)
   const endpoint = { url: form.text('url'), types: form.all('types') }
   const { found, message } = await attemptToFind(() => operator.events.create(application, endpoint))
   return found ? eventSecretPage(application, found) : endpointsPage(request, message)
@@ -43,11 +32,11 @@ function eventSecretPage(
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
 ): Page {
-  const main = html`<p>The secret that signs the events for the endpoint ${id} of ${application}:</p><code class="once">${secret}</code>
-<p><a href="${endpointPath(application, id)}">To the endpoint</a></p>`
-  const message = { tone: 'success', text: 'Copy the secret now. It is not shown again.' } as const
-  const page = { title: 'Endpoint secret', message, scripts: COPY_SCRIPTS }
-  return applicationPage(application, '/events', main, page)
+  return oncePage(application, '/events', {
+    ...{ title: 'Endpoint secret', secret, advice: 'Copy the secret now. It is not shown again.' },
+    about: `The secret that signs the events for the endpoint ${id} of ${application}`,
+    ...{ back: 'To the endpoint', backTo: endpointPath(application, id) },
+  })
 }
 
 async function endpointsPage(request: PageRequest, message?: PageMessage): Promise<Page> {
@@ -75,12 +64,6 @@ ${isAtLeast(request.account.role, 'admin') && createForm(request)}`
 /** The path of an endpoint's page, or of one of its actions. */
 export function endpointPath(application: string, endpoint: string, action = ''): string {
   return applicationPath(application, `/events/${encodeURIComponent(endpoint)}${action}`)
-}
-
-/** An address without its query, which may have a secret. */
-function shownAddress(url: string): Html {
-  const { origin, pathname, search } = new URL(url)
-  return html`<code>${origin}${pathname}${search && '?…'}</code>`
 }
 
 /** The state of an endpoint, and whether its attempts fail. */

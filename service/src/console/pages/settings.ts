@@ -9,15 +9,8 @@ import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
-import {
-  type Form,
-  MESSAGE_ID,
-  type Page,
-  type PageMessage,
-  type PageRequest,
-  type PageRoute,
-  type Reply,
-} from '../page.js'
+import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { MESSAGE_ID } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, textOf } from './applications.js'
 
 /** How a setting is shown and entered. */

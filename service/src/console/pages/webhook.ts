@@ -3,16 +3,9 @@ import { CHANNELS } from '../../messages/message.js'
 import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
-import {
-  COPY_SCRIPTS,
-  type Page,
-  type PageMessage,
-  type PageRequest,
-  type PageRoute,
-  type Reply,
-} from '../page.js'
-import { buttonForm, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { buttonForm, shownAddress, timeOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/webhook`
 
@@ -46,11 +39,11 @@ async function remove(request: PageRequest): Promise<Reply> {
 }
 
 function secretPage(application: string, secret: string): Page {
-  const main = html`<p>The secret that signs the requests to the webhook of ${application}:</p><code class="once">${secret}</code>
-<p><a href="${applicationPath(application, '/webhook')}">Back to the webhook</a></p>`
-  const message = { tone: 'success', text: 'Copy the secret now. It is not shown again.' } as const
-  const page = { title: 'Webhook secret', message, scripts: COPY_SCRIPTS }
-  return applicationPage(application, '/webhook', main, page)
+  return oncePage(application, '/webhook', {
+    ...{ title: 'Webhook secret', secret, advice: 'Copy the secret now. It is not shown again.' },
+    about: `The secret that signs the requests to the webhook of ${application}`,
+    ...{ back: 'Back to the webhook', backTo: applicationPath(application, '/webhook') },
+  })
 }
 
 async function webhookPage(request: PageRequest, message?: PageMessage): Promise<Page> {
@@ -65,9 +58,8 @@ ${mayChange && forms(application, webhook)}`
 }
 
 function facts({ url, channels, formerSecretUntil }: WebhookSummary): Html {
-  const { origin, pathname, search } = new URL(url)
   return html`<dl class="facts">
-<dt>Address</dt><dd><code>${origin}${pathname}${search && '?…'}</code></dd>
+<dt>Address</dt><dd>${shownAddress(url)}</dd>
 <dt>Channels</dt><dd>${channels.join(', ')}</dd>
 <dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${timeOf(formerSecretUntil)}`}</dd>
 </dl>`
