@@ -20,6 +20,9 @@ export interface AddressFault {
   readonly isOfChannel?: true
 }
 
+/** The settings that a parser of addresses reads. */
+export type SettingsIn<Parse extends (url: URL) => object> = Exclude<ReturnType<Parse>, AddressFault>
+
 /** A kind of carrier: what its addresses look like, which messages it delivers, and how it is built. */
 export interface CarrierKind<Settings extends object> {
   /** The schemes of its addresses; none for the address that is one word. */

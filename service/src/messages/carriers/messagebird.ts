@@ -1,6 +1,6 @@
-import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
+import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -11,12 +11,13 @@ import {
 } from './http-request.js'
 
 /** An account with MessageBird (Bird), for its SMS API. */
-export interface MessageBirdSettings extends NamedCarrier {
-  /** The address before `/messages`. */
-  readonly baseUrl: string
-  readonly accessKey: string
-  /** The sender: a number or a name of at most 11 letters. */
-  readonly from: string
+type MessageBirdSettings = SettingsIn<typeof parseMessageBird>
+
+function parseMessageBird(url: URL) {
+  const [accessKey, from] = [decode(url.username), senderOf(url)]
+  if (!/^[\x21-\x7e]+$/.test(accessKey)) return missing('the access key')
+  if (from === undefined || !isSender(from)) return missing(SENDER)
+  return { baseUrl: gatewayUrl(url), accessKey, from, name: nameOf(url) }
 }
 
 /** The error codes for missing and invalid parameters. */
@@ -30,12 +31,7 @@ export const messagebird: CarrierKind<MessageBirdSettings> = {
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: '`reference`', drops: 'no, but it shows both in its records' },
-  parse(url) {
-    const [accessKey, from] = [decode(url.username), senderOf(url)]
-    if (!/^[\x21-\x7e]+$/.test(accessKey)) return missing('the access key')
-    if (from === undefined || !isSender(from)) return missing(SENDER)
-    return { baseUrl: gatewayUrl(url), accessKey, from, name: nameOf(url) }
-  },
+  parse: parseMessageBird,
   build: messageBirdCarrier,
   addressOf: ({ baseUrl }) => baseUrl,
 }

@@ -1,16 +1,16 @@
-import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
+import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
 import { type HttpResponse, jsonFields, messageIdIn, postJson, refusalError } from './http-request.js'
 
 /** An account with Plivo, for its SMS API. */
-export interface PlivoSettings extends NamedCarrier {
-  /** The address before `/v1`. */
-  readonly baseUrl: string
-  readonly authId: string
-  readonly authToken: string
-  /** The sender: a number or a name of at most 11 letters. */
-  readonly from: string
+type PlivoSettings = SettingsIn<typeof parsePlivo>
+
+function parsePlivo(url: URL) {
+  const [authId, authToken, from] = [decode(url.username), decode(url.password), senderOf(url)]
+  if (!/^\w{2,64}$/.test(authId) || !authToken) return missing('the auth id and auth token')
+  if (from === undefined || !isSender(from)) return missing(SENDER)
+  return { baseUrl: gatewayUrl(url), authId, authToken, from, name: nameOf(url) }
 }
 
 /** SMS over Plivo's REST API. */
@@ -21,12 +21,7 @@ export const plivo: CarrierKind<PlivoSettings> = {
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: 'none', drops: 'no' },
-  parse(url) {
-    const [authId, authToken, from] = [decode(url.username), decode(url.password), senderOf(url)]
-    if (!/^\w{2,64}$/.test(authId) || !authToken) return missing('the auth id and auth token')
-    if (from === undefined || !isSender(from)) return missing(SENDER)
-    return { baseUrl: gatewayUrl(url), authId, authToken, from, name: nameOf(url) }
-  },
+  parse: parsePlivo,
   build: plivoCarrier,
   addressOf: ({ baseUrl }) => baseUrl,
 }

@@ -1,16 +1,22 @@
-import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { gatewayUrl, isMailSender, nameOf } from './address-parts.js'
-import { type AwsCredentials, awsCredentials, signedHeaders } from './aws.js'
-import { type CarrierKind, missing } from './carrier-kind.js'
-import { composeEmail, type EmailSender } from './email.js'
+import { awsCredentials, signedHeaders } from './aws.js'
+import { type CarrierKind, missing, type SettingsIn } from './carrier-kind.js'
+import { composeEmail } from './email.js'
 import { type HttpResponse, httpRequest, jsonFields, messageIdIn, refusalError } from './http-request.js'
 
 /** An account with Amazon SES. */
-export interface SesSettings extends NamedCarrier, EmailSender {
-  /** The address before `/v2`. */
-  readonly baseUrl: string
-  readonly credentials: AwsCredentials
-  readonly configurationSet?: string | undefined
+type SesSettings = SettingsIn<typeof parseSes>
+
+function parseSes(url: URL) {
+  const credentials = awsCredentials(url, 'ses')
+  const from = url.searchParams.get('from')
+  const replyTo = url.searchParams.get('reply-to') ?? undefined
+  if ('fault' in credentials) return credentials
+  if (!from || !isMailSender(from)) return missing('the sender ?from=no-reply@vault.example')
+  if (replyTo !== undefined && !isMailSender(replyTo)) return missing('a mailbox as reply-to')
+  const configurationSet = url.searchParams.get('configuration-set') ?? undefined
+  return { baseUrl: gatewayUrl(url), credentials, from, replyTo, configurationSet, name: nameOf(url) }
 }
 
 /** The words of SES about an address that no mailbox can have. All other errors are about our account. */
@@ -25,16 +31,7 @@ export const ses: CarrierKind<SesSettings> = {
   parameters: ['from', 'reply-to', 'configuration-set', 'region'],
   senders: ['emailFrom', 'emailReplyTo'],
   repeats: { token: '`Message-ID`', drops: 'some mailboxes' },
-  parse(url) {
-    const credentials = awsCredentials(url, 'ses')
-    const from = url.searchParams.get('from')
-    const replyTo = url.searchParams.get('reply-to') ?? undefined
-    if ('fault' in credentials) return credentials
-    if (!from || !isMailSender(from)) return missing('the sender ?from=no-reply@vault.example')
-    if (replyTo !== undefined && !isMailSender(replyTo)) return missing('a mailbox as reply-to')
-    const configurationSet = url.searchParams.get('configuration-set') ?? undefined
-    return { baseUrl: gatewayUrl(url), credentials, from, replyTo, configurationSet, name: nameOf(url) }
-  },
+  parse: parseSes,
   build: (settings, { mailReports = false }) => ({ ...sesCarrier(settings), reports: mailReports }),
   addressOf: ({ baseUrl }) => baseUrl,
 }

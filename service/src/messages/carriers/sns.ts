@@ -1,16 +1,18 @@
-import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type AwsCredentials, awsCredentials, signedHeaders } from './aws.js'
-import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
+import { awsCredentials, signedHeaders } from './aws.js'
+import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
 import { type HttpResponse, httpRequest, messageIdIn, refusalError } from './http-request.js'
 
 /** An account with Amazon SNS. */
-export interface SnsSettings extends NamedCarrier {
-  /** The address of the API. */
-  readonly baseUrl: string
-  readonly credentials: AwsCredentials
-  /** The sender: a name of at most 11 letters, or a number of the account. */
-  readonly from?: string | undefined
+type SnsSettings = SettingsIn<typeof parseSns>
+
+function parseSns(url: URL) {
+  const credentials = awsCredentials(url, 'sns')
+  const from = senderOf(url)
+  if ('fault' in credentials) return credentials
+  if (from !== undefined && !isSender(from)) return missing(SENDER)
+  return { baseUrl: gatewayUrl(url), credentials, from, name: nameOf(url) }
 }
 
 const CONTENT_TYPE = 'application/x-www-form-urlencoded'
@@ -23,13 +25,7 @@ export const sns: CarrierKind<SnsSettings> = {
   parameters: ['from', 'region'],
   senders: ['smsFrom'],
   repeats: { token: 'none', drops: 'no' },
-  parse(url) {
-    const credentials = awsCredentials(url, 'sns')
-    const from = senderOf(url)
-    if ('fault' in credentials) return credentials
-    if (from !== undefined && !isSender(from)) return missing(SENDER)
-    return { baseUrl: gatewayUrl(url), credentials, from, name: nameOf(url) }
-  },
+  parse: parseSns,
   build: snsCarrier,
   addressOf: ({ baseUrl }) => baseUrl,
 }

@@ -1,13 +1,7 @@
-import {
-  type Carrier,
-  type ContactFault,
-  checkRecipient,
-  type DeliveryError,
-  type NamedCarrier,
-} from '../delivery/carrier.js'
+import { type Carrier, type ContactFault, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { gsm7Units } from '../texts/sms.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
+import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -19,13 +13,13 @@ import {
 } from './http-request.js'
 
 /** An account with Vonage, for its SMS API. */
-export interface VonageSettings extends NamedCarrier {
-  /** The address before `/sms`. */
-  readonly baseUrl: string
-  readonly apiKey: string
-  readonly apiSecret: string
-  /** The sender: a number or a name of at most 11 letters. */
-  readonly from: string
+type VonageSettings = SettingsIn<typeof parseVonage>
+
+function parseVonage(url: URL) {
+  const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), senderOf(url)]
+  if (!apiKey || !apiSecret) return missing('API key and secret')
+  if (from === undefined || !isSender(from)) return missing(SENDER)
+  return { baseUrl: gatewayUrl(url), apiKey, apiSecret, from, name: nameOf(url) }
 }
 
 /** The shortest `ttl` that Vonage accepts. */
@@ -45,12 +39,7 @@ export const vonage: CarrierKind<VonageSettings> = {
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: '`client-ref`', drops: 'no, but it shows both in its records' },
-  parse(url) {
-    const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), senderOf(url)]
-    if (!apiKey || !apiSecret) return missing('API key and secret')
-    if (from === undefined || !isSender(from)) return missing(SENDER)
-    return { baseUrl: gatewayUrl(url), apiKey, apiSecret, from, name: nameOf(url) }
-  },
+  parse: parseVonage,
   build: vonageCarrier,
   addressOf: ({ baseUrl }) => baseUrl,
 }
@@ -62,12 +51,8 @@ function vonageCarrier({ baseUrl, apiKey, apiSecret, from, name = 'vonage' }: Vo
       checkRecipient(message)
       const sender = message.senders?.smsFrom ?? from
       const body = {
-        ...{
-          api_key: apiKey,
-          api_secret: apiSecret,
-          to: message.to.slice(1),
-          from: sender.replace(/^\+/, ''),
-        },
+        ...{ api_key: apiKey, api_secret: apiSecret },
+        ...{ to: message.to.slice(1), from: sender.replace(/^\+/, '') },
         text: message.text,
         type: gsm7Units(message.text) === undefined ? 'unicode' : 'text',
         // The gateway must not deliver a code after it has expired.
