@@ -56,6 +56,8 @@ export function tableOf<Row extends object>(
   rows: readonly Row[],
   ...columns: readonly Column<Row>[]
 ): string {
+  const wordsOf = (member: string) =>
+    member.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   const named = columns.map((column) =>
     typeof column === 'string' ? ([column, wordsOf(column)] as const) : column,
   )
@@ -64,10 +66,6 @@ export function tableOf<Row extends object>(
     headings,
     rows.map((row) => named.map(([member]) => cellOf(member, row[member]))),
   )
-}
-
-function wordsOf(member: string): string {
-  return member.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 function cellOf(member: string, value: unknown): Cell {

@@ -166,14 +166,10 @@ export function appImporter(context: FlowContext, findApplication: () => Promise
   const ofAccount = accountAnswers(context, findApplication)
   return async (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
     ofAccount(
-      parseVerb(VERBS.enrollApp, isRequest(request) ? userFields(request) : {}),
+      // Callers without types may pass anything.
+      parseVerb(VERBS.enrollApp, typeof request?.contact?.kind === 'string' ? userFields(request) : {}),
       (context, application, input) => importApp(context, application, input, request),
     )
-}
-
-/** Callers without types may pass anything. */
-function isRequest(request: Partial<ImportAppRequest> | null | undefined): boolean {
-  return typeof request?.contact?.kind === 'string'
 }
 
 type JobVerbs = Required<

@@ -28,7 +28,7 @@ import { activityCounter } from '../messages/activity/count-activity.js'
 import { buildCarriers } from '../messages/carriers/build-carriers.js'
 import { carrierPauses } from '../messages/carriers/fallback.js'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
-import { type PhoneCheck, phoneCheckAt } from '../messages/carriers/phone-check.js'
+import { phoneCheckAt } from '../messages/carriers/phone-check.js'
 import { describeRoutes, usesInbox } from '../messages/carriers/route.js'
 import { ownWebhooks } from '../messages/carriers/webhook.js'
 import { storedOutbox } from '../messages/delivery/outbox.js'
@@ -172,10 +172,11 @@ export async function runService(
   const jobs = transcriptionJobs({ store, keys, transcription, log })
   const live = openLiveTranscription(settings, log)
   const traffic = phoneTraffic(store, log)
+  const { phoneCheck, webhookSecret = '' } = settings
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
     phoneTraffic: traffic,
-    phoneCheck: phoneCheckFrom(settings),
+    phoneCheck: phoneCheck && phoneCheckAt({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret }),
     underWay: requestsUnderWay(settings.requestsPerAccount),
   }
   const hasInbox = usesInbox(settings.routes)
@@ -315,11 +316,6 @@ export async function runService(
 async function openConsole(parts: ConsoleParts): Promise<Express> {
   const { createConsole } = await import('../console/console.js')
   return createConsole(parts)
-}
-
-function phoneCheckFrom({ phoneCheck, webhookSecret = '' }: ServiceSettings): PhoneCheck | undefined {
-  if (!phoneCheck) return undefined
-  return phoneCheckAt({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret })
 }
 
 function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {

@@ -94,7 +94,9 @@ export function runTogether<Item, Result>(
       const results = await run(items.map(({ item }) => item))
       items.forEach(({ resolve }, index) => void resolve(results[index] as Result))
     } catch (error) {
-      if (items.length > 1 && isRefused(error)) {
+      // The database refused the statement for what is in it, and so changed nothing.
+      const isRefused = sqlStateOf(error) !== undefined && !(error instanceof StoreUnavailableError)
+      if (items.length > 1 && isRefused) {
         await Promise.all(items.map((one) => settle([one])))
       } else {
         for (const { reject } of items) reject(error)
@@ -107,11 +109,6 @@ export function runTogether<Item, Result>(
       waiting.push({ item, since: performance.now(), ...sharingOf(item), resolve, reject })
       start()
     })
-}
-
-/** Whether the database refused a statement for what is in it, and so changed nothing. */
-function isRefused(error: unknown): boolean {
-  return sqlStateOf(error) !== undefined && !(error instanceof StoreUnavailableError)
 }
 
 /** Makes what belongs to a store once for each store. */

@@ -84,9 +84,9 @@ export async function decode(
     return result?.errorOutput.includes('matches no streams') ? noSound : unsupportedMedia
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
   if (durationSeconds > maxSeconds) return recordingTooLong
-  if (brokeOff(result.errorOutput, path) || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) {
-    return recordingDamaged
-  }
+  // Reading ended with an error instead of the end of the file. A file that was merely cut off has an end.
+  const brokeOff = result.errorOutput.includes(`${path}: `)
+  if (brokeOff || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) return recordingDamaged
   return { outcome: 'decoded', path: decoded, durationSeconds: Math.round(durationSeconds * 100) / 100 }
 }
 
@@ -107,11 +107,6 @@ function channelOf(levels: string): string {
   const loudest = Math.max(...channels)
   // In the mix of several speakers, each of n channels has an nth of its energy.
   return mix * channels.length * 4 < loudest ? `pan=mono|c0=c${channels.indexOf(loudest)}` : MIX
-}
-
-/** Whether reading ended with an error instead of the end of the file. A file that was merely cut off has an end. */
-function brokeOff(errorOutput: string, path: string): boolean {
-  return errorOutput.includes(`${path}: `)
 }
 
 /** A day of speech, with a line for each word. */

@@ -48,13 +48,17 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     if (response.headersSent && !response.writableEnded && !eventStreamOf(response)) return next(error)
     if (error instanceof InvalidBodyError) {
       const { fields, detail } = error
-      const errors = fields.map((field) => ({ field: truncatedName(field), detail }))
+      const errors = fields.map((field) => ({
+        field: field.replace(/[\p{Cc}\p{Surrogate}]/gu, '').slice(0, 64),
+        detail,
+      }))
       return problem(response, 'invalid_request', { errors })
     }
-    const status = statusOf(error)
+    const { status = 500 }: { readonly status?: unknown } = Object(error)
     if (status === 413) return problem(response, 'body_too_large')
     if (status === 415) return problem(response, 'unsupported_media_type')
-    if (status >= 400 && status < 500) return refuseField(response, 'body', UNPARSABLE)
+    if (typeof status === 'number' && status >= 400 && status < 500)
+      return refuseField(response, 'body', UNPARSABLE)
     if (error instanceof StoreUnavailableError) {
       const fields = { request: requestId(request), reason: error.reason, detail: describeError(error) }
       log({ level: 'error', event: 'store.unavailable', ...fields })
@@ -63,13 +67,4 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     log({ level: 'error', event: 'http.failed', request: requestId(request), detail: describeError(error) })
     problem(response, 'internal_error')
   }
-}
-
-function truncatedName(field: string): string {
-  return field.replace(/[\p{Cc}\p{Surrogate}]/gu, '').slice(0, 64)
-}
-
-function statusOf(error: unknown): number {
-  const status = (error as { status?: unknown } | null)?.status
-  return typeof status === 'number' ? status : 500
 }

@@ -51,9 +51,9 @@ function outcomeOf(verb: Verb, answer: unknown, input: unknown, response: Respon
     refuse: () => problem(response, code, details),
   })
   if (answer === undefined) return fails('not_found', { detail: verb.absent })
-  if (isRefused(answer)) return { refuse: () => refuse(response, answer.refusal) }
-  if (isInvalid(answer)) {
-    const { outcome: _invalid, ...details } = answer
+  const { outcome, ...details } = Object(answer)
+  if (outcome === 'refused') return { refuse: () => refuse(response, (answer as Refused).refusal) }
+  if (outcome === 'invalid') {
     return fails(verb.problems.includes('invalid_key') ? 'invalid_key' : 'invalid_code', details)
   }
   return { body: bodyOf(verb, answer, input) }
@@ -75,18 +75,4 @@ function contextOf(context: FlowContext, request: Request, response: Response): 
     log: (event) => context.log({ ...event, request: id }),
     onBudgets: (budgets) => void (response.headersSent || response.set(rateLimitHeaders(budgets))),
   }
-}
-
-function isRefused(answer: unknown): answer is Refused {
-  return outcomeIn(answer) === 'refused'
-}
-
-function isInvalid(
-  answer: unknown,
-): answer is Pick<ProblemDetails, 'clockSteps' | 'fault'> & { readonly outcome: 'invalid' } {
-  return outcomeIn(answer) === 'invalid'
-}
-
-function outcomeIn(answer: unknown): unknown {
-  return typeof answer === 'object' && answer !== null && 'outcome' in answer ? answer.outcome : undefined
 }

@@ -89,6 +89,7 @@ const VALID = html`<span class="badge badge-good">valid</span>`
 
 function row(application: string, key: KeySummary, mayChange: boolean) {
   const { id, hint, label, mode, createdAt, expiresAt, lastUsedAt, lastAddress, newNetwork, revokedAt } = key
+  const isNew = newNetwork !== null && newNetwork.at > Date.now() - NEW_NETWORK_MS
   const path = applicationPath(application, '/keys/revoke')
   const button = buttonForm(path, 'Revoke', { id }, `Revoke ${label || hint}`)
   return [
@@ -100,17 +101,13 @@ function row(application: string, key: KeySummary, mayChange: boolean) {
     timeCell(expiresAt),
     timeCell(lastUsedAt),
     lastAddress,
-    html`${stateBadge(key)}${isNew(newNetwork) && html` <span class="badge badge-bad">new network ${newNetwork.network}</span>`}`,
+    html`${stateBadge(key)}${isNew && html` <span class="badge badge-bad">new network ${newNetwork.network}</span>`}`,
     ...(mayChange ? [revokedAt === null ? button : null] : []),
   ]
 }
 
 /** How long a new network is pointed out. */
 const NEW_NETWORK_MS = 7 * DAY_MS
-
-function isNew(found: KeySummary['newNetwork']): found is NonNullable<KeySummary['newNetwork']> {
-  return found !== null && found.at > Date.now() - NEW_NETWORK_MS
-}
 
 function stateBadge({ revokedAt, expiresAt }: KeySummary) {
   if (revokedAt !== null) return html`<span class="badge">revoked</span>`

@@ -23,7 +23,9 @@ export const OPERATOR_ROUTES: readonly PageRoute[] = [
 
 function invite(request: PageRequest): Promise<Reply> {
   const { operator } = request
-  const invited = { email: request.form.text('email'), role: roleIn(request) }
+  // An operator keeps their role if the form names none.
+  const role = (request.form.text('role') || undefined) as Role | undefined
+  const invited = { email: request.form.text('email'), role }
   return showLink(request, {
     make: () => operator.inviteOperator({ ...invited, unlessActive: true }),
     ask: () => operator.approvals.askOperatorChange({ action: 'invite-operator', ...invited }),
@@ -74,12 +76,6 @@ function disable(request: PageRequest): Promise<Reply> {
 /** Whether another administrator has to approve what hands over a role or a link. */
 async function needsApproval({ parts, operator }: PageRequest): Promise<boolean> {
   return parts.fourEyes && (await operator.approvals.hasSecondAdmin())
-}
-
-/** The role of a form; the role that the operator has if the form names none. */
-function roleIn({ form }: PageRequest): Role | undefined {
-  const role = form.text('role')
-  return role === '' ? undefined : (role as Role)
 }
 
 const OWN_ACCOUNT = { tone: 'error', text: 'Another administrator must change your own account.' } as const

@@ -140,7 +140,9 @@ export function oidcRoutes(
     if (!operator) return refuse(response, 'disabled')
     const { returnTo } = request.session
     request.logIn(asUser({ ...operator, evidence }), (error: unknown) => {
-      if (isSessionEnded(error)) return refuse(response, 'session_ended')
+      if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MFA_SESSION_ENDED') {
+        return refuse(response, 'session_ended')
+      }
       if (error) return next(error)
       // The plugin read the same claims by its own rules, such as their age.
       if (request.mfa?.status !== 'verified') {
@@ -233,10 +235,6 @@ function countsAsSecondFactor(
 ): boolean {
   const byAmr = Array.isArray(amr) && counted.amr.some((value) => amr.includes(value))
   return byAmr || counted.acr.some((value) => value === acr)
-}
-
-function isSessionEnded(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MFA_SESSION_ENDED'
 }
 
 /** A path of the console; everything else leads to its first page. */

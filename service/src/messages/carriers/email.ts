@@ -26,12 +26,13 @@ export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Em
   const from = mailboxOf(message.senders?.emailFrom ?? carrier.from)
   const replyTo = message.senders?.emailReplyTo ?? carrier.replyTo
   const to = { name: '', address: inAscii(message.to) }
+  const [, domain = 'countersign.invalid'] = /@([^\s<>@]+)$/.exec(from.address) ?? []
   const content = {
     from,
     replyTo: replyTo === undefined ? undefined : mailboxOf(replyTo),
     to,
     subject: message.subject,
-    messageId: `<${messageReference(message)}@${domainOf(from.address)}>`,
+    messageId: `<${messageReference(message)}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     text: message.text,
     html: mailHtml(message),
@@ -51,10 +52,6 @@ function mailboxOf(text: string): Mailbox {
 function inAscii(address: string): string {
   const [, local, domain] = /^(.*)@([^@]*)$/.exec(address) ?? []
   return domain === undefined ? address : `${local}@${domainToASCII(domain) || domain}`
-}
-
-function domainOf(address: string): string {
-  return /@([^\s<>@]+)$/.exec(address)?.[1] ?? 'countersign.invalid'
 }
 
 /** The name and address of a sender or recipient; the name may be empty. */

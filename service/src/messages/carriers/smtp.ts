@@ -4,7 +4,6 @@ import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import {
   type Carrier,
-  type ContactFault,
   checkRecipient,
   DeliveryError,
   type DeliveryFault,
@@ -115,7 +114,8 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
           // Aborting drops an email that waits for a connection and interrupts one that is being sent.
           signal,
         })
-        return { id: queueId(response) }
+        // Most servers report the id of the email: `250 2.0.0 Ok: queued as 4F2B1`.
+        return { id: /\bqueued as ([A-Za-z0-9._-]{1,128})/i.exec(response)?.[1] }
       } catch (error) {
         throw smtpError(error, source.readableEnded)
       }
@@ -132,11 +132,6 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
       transport.close()
     },
   }
-}
-
-/** The server's id for the email, which most servers report: `250 2.0.0 Ok: queued as 4F2B1`. */
-function queueId(response: string): string | undefined {
-  return /\bqueued as ([A-Za-z0-9._-]{1,128})/i.exec(response)?.[1]
 }
 
 interface SmtpFailure {
@@ -162,7 +157,9 @@ function smtpError(error: unknown, isHandedOver = false): DeliveryError {
   }
   const message = `The mail server did not accept the message (${details}).`
   const fault = faultOf(replyCode, status, failure)
-  if (fault === 'contact') return new DeliveryError(message, fault, { contact: contactFaultOf(status) })
+  // RFC 3463: x.2.x is about a mailbox that exists, and is full or disabled.
+  const contact = status?.startsWith('5.2.') ? 'unreachable' : 'unknown'
+  if (fault === 'contact') return new DeliveryError(message, fault, { contact })
   return new DeliveryError(message, fault, { mayHaveSent: isHandedOver && replyCode === undefined })
 }
 
@@ -204,11 +201,6 @@ function faultOf(
   if (failure.command === 'MAIL FROM') return 'carrier'
   if (status) return /^5\.(1\.(?![78]$)|2\.)/.test(status) ? 'contact' : 'carrier'
   return failure.command === 'RCPT TO' && [550, 551, 553].includes(replyCode) ? 'contact' : 'carrier'
-}
-
-/** RFC 3463: x.2.x is about a mailbox that exists, and is full or disabled. */
-function contactFaultOf(status: string | undefined): ContactFault {
-  return status?.startsWith('5.2.') ? 'unreachable' : 'unknown'
 }
 
 function enhancedStatus(response: unknown): string | undefined {

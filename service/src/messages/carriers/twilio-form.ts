@@ -111,7 +111,8 @@ function twiml(message: QueuedMessage): string {
   const language = VOICES[message.locale] ?? message.locale
   const code = message.code === undefined ? undefined : spokenCode(message.code)
   const parts = code === undefined ? [message.text] : partsAround(message.text, code)
-  const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)
+  const escaped = parts.map((part) => part.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`))
+  const spoken = escaped.map((part) => `<Say language="${language}">${part}</Say>`)
   // The first pause gives the user time to raise the phone to the ear.
   return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
 }
@@ -122,8 +123,4 @@ function partsAround(text: string, code: string): string[] {
     .flatMap((part, index) => (index === 0 ? [part] : [code, part]))
     .map((part) => part.replace(/^[\s.。]+/, '').trim())
     .filter((part) => part !== '')
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
