@@ -1,6 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { decode } from './address-parts.js'
 import { type AddressFault, missing } from './carrier-kind.js'
+import { type HttpResponse, httpRequest } from './http-request.js'
 
 const AWS_HOST = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(\.cn)?$/
 
@@ -32,6 +33,19 @@ export async function signedHeaders(
   const datetime = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '')
   const { headers } = await new AwsV4Signer({ ...request, ...credentials, datetime, allHeaders: true }).sign()
   return Object.fromEntries(headers)
+}
+
+/** Posts a body with the signature of the credentials, as `httpRequest` does. */
+export async function postSigned(
+  server: string,
+  url: string,
+  post: { readonly credentials: AwsCredentials; readonly contentType: string; readonly body: string },
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const { credentials, contentType, body } = post
+  const request = { method: 'POST', url, headers: { 'content-type': contentType }, body } as const
+  const headers = await signedHeaders(request, credentials, Date.now())
+  return httpRequest(server, url, { ...request, headers }, signal)
 }
 
 /** The credentials in an address for a service of AWS, or what is missing. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Senders } from '../../accounts/application.js'
-import type { Carrier } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type NamedCarrier } from '../delivery/carrier.js'
 import type { Channel } from '../message.js'
 
 /** The parts of the service that carriers are built with. */
@@ -19,9 +19,6 @@ export interface AddressFault {
   /** Whether the address may serve other channels all the same. Defaults to `false`. */
   readonly isOfChannel?: true
 }
-
-/** The settings that a parser of addresses reads. */
-export type SettingsIn<Parse extends (url: URL) => object> = Exclude<ReturnType<Parse>, AddressFault>
 
 /** A kind of carrier: what its addresses look like, which messages it delivers, and how it is built. */
 export interface CarrierKind<Settings extends object> {
@@ -46,6 +43,37 @@ export interface CarrierKind<Settings extends object> {
   buildForCheck?(settings: Settings): Carrier
   /** Where its requests go, to tell whether they are encrypted; absent if it has rules for that itself. */
   addressOf?(settings: Settings): string
+}
+
+interface GatewayKind<Settings extends object>
+  extends Omit<CarrierKind<Settings>, 'schemes' | 'build' | 'buildForCheck' | 'addressOf'> {
+  /** Whether delivery reports come. Defaults to never. */
+  hasReports?(parts: CarrierParts): boolean
+  /** Builds what hands a message over, once its recipient is checked. */
+  buildDelivery(settings: Settings): Carrier['deliver']
+}
+
+/** The kind of a gateway with an HTTP API. `name` is its scheme, which with `+http` is unencrypted, and the usual name of its carriers. */
+export function gatewayKind<Settings extends NamedCarrier & { readonly baseUrl: string }>(
+  name: string,
+  { hasReports, buildDelivery, ...kind }: GatewayKind<Settings>,
+): CarrierKind<Settings> {
+  return {
+    ...kind,
+    schemes: [name, `${name}+http`],
+    addressOf: ({ baseUrl }) => baseUrl,
+    build(settings, parts) {
+      const deliver = buildDelivery(settings)
+      return {
+        name: settings.name ?? name,
+        ...(hasReports && { reports: hasReports(parts) }),
+        async deliver(message, signal) {
+          checkRecipient(message)
+          return deliver(message, signal)
+        },
+      }
+    },
+  }
 }
 
 /** A fault because a part of the address is missing. `{form}` stands for the form of the carrier's addresses. */

@@ -1,6 +1,6 @@
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import type { DeliveryError } from '../delivery/carrier.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
+import { gatewayKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -9,9 +9,6 @@ import {
   postJson,
   refusalError,
 } from './http-request.js'
-
-/** An account with MessageBird (Bird), for its SMS API. */
-type MessageBirdSettings = SettingsIn<typeof parseMessageBird>
 
 function parseMessageBird(url: URL) {
   const [accessKey, from] = [decode(url.username), senderOf(url)]
@@ -23,25 +20,17 @@ function parseMessageBird(url: URL) {
 /** The error codes for missing and invalid parameters. */
 const PARAMETER_FAULTS = new Set([9, 10])
 
-/** SMS over MessageBird's REST API. */
-export const messagebird: CarrierKind<MessageBirdSettings> = {
-  schemes: ['messagebird', 'messagebird+http'],
+/** SMS over the REST API of MessageBird (Bird). */
+export const messagebird = gatewayKind('messagebird', {
   form: 'messagebird://ACCESS_KEY@rest.messagebird.com?from=…',
   channels: ['sms'],
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: '`reference`', drops: 'no, but it shows both in its records' },
   parse: parseMessageBird,
-  build: messageBirdCarrier,
-  addressOf: ({ baseUrl }) => baseUrl,
-}
-
-function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
-  const { baseUrl, accessKey, from, name = 'messagebird' } = settings
-  return {
-    name,
-    async deliver(message, signal) {
-      checkRecipient(message)
+  buildDelivery:
+    ({ baseUrl, accessKey, from }) =>
+    async (message, signal) => {
       const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
       const body = {
         originator: message.senders?.smsFrom ?? from,
@@ -58,8 +47,7 @@ function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
       if (response.status !== 201 || id === undefined) throw messageBirdError(response)
       return { id }
     },
-  }
-}
+})
 
 function messageBirdError(response: HttpResponse): DeliveryError {
   const { status, body } = response

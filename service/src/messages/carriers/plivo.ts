@@ -1,10 +1,7 @@
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import type { DeliveryError } from '../delivery/carrier.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
+import { gatewayKind, missing, SENDER } from './carrier-kind.js'
 import { type HttpResponse, jsonFields, messageIdIn, postJson, refusalError } from './http-request.js'
-
-/** An account with Plivo, for its SMS API. */
-type PlivoSettings = SettingsIn<typeof parsePlivo>
 
 function parsePlivo(url: URL) {
   const [authId, authToken, from] = [decode(url.username), decode(url.password), senderOf(url)]
@@ -14,25 +11,17 @@ function parsePlivo(url: URL) {
 }
 
 /** SMS over Plivo's REST API. */
-export const plivo: CarrierKind<PlivoSettings> = {
-  schemes: ['plivo', 'plivo+http'],
+export const plivo = gatewayKind('plivo', {
   form: 'plivo://AUTH_ID:AUTH_TOKEN@api.plivo.com?from=…',
   channels: ['sms'],
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: 'none', drops: 'no' },
   parse: parsePlivo,
-  build: plivoCarrier,
-  addressOf: ({ baseUrl }) => baseUrl,
-}
-
-function plivoCarrier({ baseUrl, authId, authToken, from, name = 'plivo' }: PlivoSettings): Carrier {
-  const url = `${baseUrl}/v1/Account/${authId}/Message/`
-  const authorization = `Basic ${Buffer.from(`${authId}:${authToken}`).toString('base64')}`
-  return {
-    name,
-    async deliver(message, signal) {
-      checkRecipient(message)
+  buildDelivery({ baseUrl, authId, authToken, from }) {
+    const url = `${baseUrl}/v1/Account/${authId}/Message/`
+    const authorization = `Basic ${Buffer.from(`${authId}:${authToken}`).toString('base64')}`
+    return async (message, signal) => {
       const sender = message.senders?.smsFrom ?? from
       const body = { src: sender.replace(/^\+/, ''), dst: message.to.slice(1), text: message.text }
       const response = await postJson('Plivo', url, { headers: { authorization }, body }, signal)
@@ -40,9 +29,9 @@ function plivoCarrier({ baseUrl, authId, authToken, from, name = 'plivo' }: Pliv
       const id = messageIdIn(Array.isArray(ids) ? ids[0] : undefined)
       if (response.status !== 202 || id === undefined) throw plivoError(response)
       return { id }
-    },
-  }
-}
+    }
+  },
+})
 
 function plivoError(response: HttpResponse): DeliveryError {
   const { status, body } = response

@@ -1,12 +1,9 @@
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import type { DeliveryError } from '../delivery/carrier.js'
 import { gatewayUrl, isMailSender, nameOf } from './address-parts.js'
-import { awsCredentials, signedHeaders } from './aws.js'
-import { type CarrierKind, missing, type SettingsIn } from './carrier-kind.js'
+import { awsCredentials, postSigned } from './aws.js'
+import { gatewayKind, missing } from './carrier-kind.js'
 import { composeEmail } from './email.js'
-import { type HttpResponse, httpRequest, jsonFields, messageIdIn, refusalError } from './http-request.js'
-
-/** An account with Amazon SES. */
-type SesSettings = SettingsIn<typeof parseSes>
+import { type HttpResponse, jsonFields, messageIdIn, refusalError } from './http-request.js'
 
 function parseSes(url: URL) {
   const credentials = awsCredentials(url, 'ses')
@@ -24,25 +21,18 @@ const ADDRESS_FAULT =
   /^(Illegal address|Missing (start|final)|Invalid domain|Domain (starts|ends|contains)|Local address)/
 
 /** Email over the API of Amazon SES, version 2. */
-export const ses: CarrierKind<SesSettings> = {
-  schemes: ['ses', 'ses+http'],
+export const ses = gatewayKind('ses', {
   form: 'ses://ACCESS_KEY_ID:SECRET_ACCESS_KEY@email.eu-west-1.amazonaws.com?from=…',
   channels: ['email'],
   parameters: ['from', 'reply-to', 'configuration-set', 'region'],
   senders: ['emailFrom', 'emailReplyTo'],
   repeats: { token: '`Message-ID`', drops: 'some mailboxes' },
   parse: parseSes,
-  build: (settings, { mailReports = false }) => ({ ...sesCarrier(settings), reports: mailReports }),
-  addressOf: ({ baseUrl }) => baseUrl,
-}
-
-function sesCarrier(settings: SesSettings): Carrier {
-  const { baseUrl, credentials, configurationSet, name = 'ses' } = settings
-  const url = `${baseUrl}/v2/email/outbound-emails`
-  return {
-    name,
-    async deliver(message, signal) {
-      checkRecipient(message)
+  hasReports: ({ mailReports = false }) => mailReports,
+  buildDelivery(settings) {
+    const { baseUrl, credentials, configurationSet } = settings
+    const url = `${baseUrl}/v2/email/outbound-emails`
+    return async (message, signal) => {
       // The email as a whole: SES then reports its `Message-ID` back.
       const { envelope, raw } = composeEmail(message, settings)
       const body = JSON.stringify({
@@ -50,15 +40,14 @@ function sesCarrier(settings: SesSettings): Carrier {
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
         Content: { Raw: { Data: Buffer.from(raw).toString('base64') } },
       })
-      const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body } as const
-      const headers = await signedHeaders(request, credentials, Date.now())
-      const response = await httpRequest('SES', url, { method: 'POST', headers, body }, signal)
+      const post = { credentials, contentType: 'application/json', body }
+      const response = await postSigned('SES', url, post, signal)
       const id = messageIdIn(jsonFields(response.body).MessageId)
       if (response.status !== 200 || id === undefined) throw sesError(response)
       return { id }
-    },
-  }
-}
+    }
+  },
+})
 
 function sesError(response: HttpResponse): DeliveryError {
   const { status, body } = response

@@ -1,11 +1,8 @@
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import type { DeliveryError } from '../delivery/carrier.js'
 import { gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { awsCredentials, signedHeaders } from './aws.js'
-import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
-import { type HttpResponse, httpRequest, messageIdIn, refusalError } from './http-request.js'
-
-/** An account with Amazon SNS. */
-type SnsSettings = SettingsIn<typeof parseSns>
+import { awsCredentials, postSigned } from './aws.js'
+import { gatewayKind, missing, SENDER } from './carrier-kind.js'
+import { type HttpResponse, messageIdIn, refusalError } from './http-request.js'
 
 function parseSns(url: URL) {
   const credentials = awsCredentials(url, 'sns')
@@ -15,42 +12,30 @@ function parseSns(url: URL) {
   return { baseUrl: gatewayUrl(url), credentials, from, name: nameOf(url) }
 }
 
-const CONTENT_TYPE = 'application/x-www-form-urlencoded'
-
 /** SMS over the API of Amazon SNS. */
-export const sns: CarrierKind<SnsSettings> = {
-  schemes: ['sns', 'sns+http'],
+export const sns = gatewayKind('sns', {
   form: 'sns://ACCESS_KEY_ID:SECRET_ACCESS_KEY@sns.eu-west-1.amazonaws.com',
   channels: ['sms'],
   parameters: ['from', 'region'],
   senders: ['smsFrom'],
   repeats: { token: 'none', drops: 'no' },
   parse: parseSns,
-  build: snsCarrier,
-  addressOf: ({ baseUrl }) => baseUrl,
-}
-
-function snsCarrier({ baseUrl, credentials, from, name = 'sns' }: SnsSettings): Carrier {
-  const url = `${baseUrl}/`
-  return {
-    name,
-    async deliver(message, signal) {
-      checkRecipient(message)
+  buildDelivery:
+    ({ baseUrl, credentials, from }) =>
+    async (message, signal) => {
       const sender = senderAttribute(message.senders?.smsFrom ?? from)
       const attributes = { 'AWS.SNS.SMS.SMSType': 'Transactional', ...sender }
       const body = new URLSearchParams({
         ...{ Action: 'Publish', Version: '2010-03-31', PhoneNumber: message.to, Message: message.text },
         ...attributeFields(attributes),
       }).toString()
-      const request = { method: 'POST', url, headers: { 'content-type': CONTENT_TYPE }, body } as const
-      const headers = await signedHeaders(request, credentials, Date.now())
-      const response = await httpRequest('SNS', url, { method: 'POST', headers, body }, signal)
+      const post = { credentials, contentType: 'application/x-www-form-urlencoded', body }
+      const response = await postSigned('SNS', `${baseUrl}/`, post, signal)
       const id = messageIdIn(element(response.body, 'MessageId'))
       if (response.status !== 200 || id === undefined) throw snsError(response)
       return { id }
     },
-  }
-}
+})
 
 function senderAttribute(from: string | undefined): Record<string, string> {
   if (from === undefined) return {}

@@ -1,7 +1,7 @@
-import { type Carrier, type ContactFault, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import type { ContactFault, DeliveryError } from '../delivery/carrier.js'
 import { gsm7Units } from '../texts/sms.js'
 import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { type CarrierKind, missing, SENDER, type SettingsIn } from './carrier-kind.js'
+import { gatewayKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -11,9 +11,6 @@ import {
   priceFrom,
   refusalError,
 } from './http-request.js'
-
-/** An account with Vonage, for its SMS API. */
-type VonageSettings = SettingsIn<typeof parseVonage>
 
 function parseVonage(url: URL) {
   const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), senderOf(url)]
@@ -32,23 +29,16 @@ const TEMPORARY = new Set(['1', '5', '10'])
 const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed', 33: 'unknown' }
 
 /** SMS over Vonage's SMS API. */
-export const vonage: CarrierKind<VonageSettings> = {
-  schemes: ['vonage', 'vonage+http'],
+export const vonage = gatewayKind('vonage', {
   form: 'vonage://KEY:SECRET@rest.nexmo.com?from=…',
   channels: ['sms'],
   parameters: ['from'],
   senders: ['smsFrom'],
   repeats: { token: '`client-ref`', drops: 'no, but it shows both in its records' },
   parse: parseVonage,
-  build: vonageCarrier,
-  addressOf: ({ baseUrl }) => baseUrl,
-}
-
-function vonageCarrier({ baseUrl, apiKey, apiSecret, from, name = 'vonage' }: VonageSettings): Carrier {
-  return {
-    name,
-    async deliver(message, signal) {
-      checkRecipient(message)
+  buildDelivery:
+    ({ baseUrl, apiKey, apiSecret, from }) =>
+    async (message, signal) => {
       const sender = message.senders?.smsFrom ?? from
       const body = {
         ...{ api_key: apiKey, api_secret: apiSecret },
@@ -66,8 +56,7 @@ function vonageCarrier({ baseUrl, apiKey, apiSecret, from, name = 'vonage' }: Vo
       if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
       return { id: messageIdIn(first['message-id']), price: priceFrom(first['message-price']) }
     },
-  }
-}
+})
 
 function vonageError(response: HttpResponse, found: unknown): DeliveryError {
   const { status } = response
