@@ -21,20 +21,23 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'html.ts': {},
   'json.ts': {},
   'time.ts': {},
+  'try-to.ts': {},
   telemetry: {},
   'safe-fetch': {},
-  process: { uses: ['json.ts'] },
-  store: { uses: ['time.ts', 'process'] },
+  process: { uses: ['json.ts', 'try-to.ts'] },
+  store: { uses: ['time.ts', 'try-to.ts', 'process'] },
   // The type of an application, whose settings say how its messages are sent.
   messages: {
-    uses: ['json.ts', 'time.ts', 'telemetry', 'safe-fetch', 'process', 'store'],
+    uses: ['json.ts', 'time.ts', 'try-to.ts', 'telemetry', 'safe-fetch', 'process', 'store'],
     types: ['accounts'],
   },
-  accounts: { uses: ['time.ts', 'telemetry', 'process', 'store', 'messages'] },
+  accounts: { uses: ['time.ts', 'try-to.ts', 'telemetry', 'process', 'store', 'messages'] },
   transcription: {
     uses: ['json.ts', 'time.ts', 'telemetry', 'safe-fetch', 'process', 'store', 'messages', 'accounts'],
   },
-  flows: { uses: ['json.ts', 'time.ts', 'telemetry', 'store', 'messages', 'accounts', 'transcription'] },
+  flows: {
+    uses: ['json.ts', 'time.ts', 'try-to.ts', 'telemetry', 'store', 'messages', 'accounts', 'transcription'],
+  },
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
   operator: { uses: ['time.ts', 'telemetry', 'process', 'store', 'messages', 'accounts', 'flows'] },
   api: {
@@ -42,6 +45,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'html.ts',
       'json.ts',
       'time.ts',
+      'try-to.ts',
       'telemetry',
       'store',
       'messages',
@@ -57,6 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   run: {
     uses: [
+      'try-to.ts',
       'telemetry',
       'safe-fetch',
       'process',
@@ -74,6 +79,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   cli: {
     uses: [
       'time.ts',
+      'try-to.ts',
       'process',
       'store',
       'messages',

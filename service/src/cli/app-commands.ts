@@ -7,6 +7,7 @@ import { OperatorError } from '../operator/audited-change.js'
 import { checkSettingNames, parseSettings } from '../operator/list-applications.js'
 import type { Operator } from '../operator/operator.js'
 import { durationMs } from '../time.js'
+import { tryTo } from '../try-to.js'
 import { commandsOf } from './commands-of.js'
 import { type CommonOptions, type Io, listed, type Printed, print, table, tableOf } from './output.js'
 import { withOperator } from './store-access.js'
@@ -195,13 +196,11 @@ function withFiles(written: readonly string[]): string[] {
 }
 
 function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new OperatorError(
-      `The file "${path}" cannot be read: give the path of a JSON file, such as texts=@file.json.`,
-    )
-  }
+  const content = tryTo(() => readFileSync(path, 'utf8'))
+  if (content !== undefined) return content
+  throw new OperatorError(
+    `The file "${path}" cannot be read: give the path of a JSON file, such as texts=@file.json.`,
+  )
 }
 
 interface WebhookOptions {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { tryTo } from '../try-to.js'
 
 /** Loading the program opens up to 160 files at once. */
 const LEAST_FILES = 256
@@ -9,12 +10,9 @@ const MOST_KEPT = 256
 
 /** How many files and connections this process may have open; `undefined` where the system does not say. */
 function fileLimit(): number | undefined {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return soft === undefined ? undefined : Number(soft)
-  } catch {
-    return undefined
-  }
+  const limits = tryTo(() => readFileSync('/proc/self/limits', 'utf8')) ?? ''
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  return soft === undefined ? undefined : Number(soft)
 }
 
 /** The files that this process may have open, and what that means for it. */

@@ -6,6 +6,7 @@ import { baseOf, ConfigurationError, selectFaults, writtenValue } from '../proce
 import { isProduction, productionFaults } from '../process/production.js'
 import { developmentSecret } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
+import { tryTo } from '../try-to.js'
 import { optionsSchema, readOptions, type ServiceOptions } from './options.js'
 
 // Take the place of missing values while the other options are validated.
@@ -121,20 +122,12 @@ function readVariables(env: Environment, hasConsole: boolean, faults: string[]):
 }
 
 function valueIn({ option, rule }: Variable, text: string): unknown {
-  if (option === 'keyPolicy.metadata') return contentOf(text)
+  // Anything but JSON is refused like every other wrong value.
+  if (option === 'keyPolicy.metadata') return tryTo(() => JSON.parse(readFileSync(text, 'utf8'))) ?? null
   if (option === 'previousSecrets') return previousSecretsIn(text)
   if (option === 'notices' && text === 'none') return []
   const value = writtenValue(rule, text)
   return Array.isArray(value) ? value.filter((part) => part !== '') : value
-}
-
-/** Anything but JSON is refused like every other wrong value. */
-function contentOf(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch {
-    return null
-  }
 }
 
 /** The faults of the options, with the names of their variables. */

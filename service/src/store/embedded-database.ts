@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { ConfigurationError } from '../process/configuration-error.js'
+import { tryTo } from '../try-to.js'
 import { emptyDatabase, loadPglite, type PgliteDatabase, unpackTar } from './empty-database.js'
 
 /**
@@ -160,12 +161,8 @@ function isAlive(holder: Holder): boolean {
 
 /** The fields of Linux's `/proc/<pid>/stat` from the process state on; empty where the file does not exist. */
 function statOf(pid: number): string[] {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return line.slice(line.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return []
-  }
+  const line = tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  return line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? []
 }
 
 function inUse(folder: string, pid?: number): ConfigurationError {

@@ -63,14 +63,9 @@ export async function decode(
           signal: within,
         })
       // Two outputs: in one, ffmpeg would mix the channels before they are measured.
-      const measured = [LEVELS, `${MIX},${LEVELS}`].flatMap((filter) => [
-        ...track,
-        '-af',
-        filter,
-        '-f',
-        'null',
-        '-',
-      ])
+      const discarded = ['-f', 'null', '-']
+      const filters = [LEVELS, `${MIX},${LEVELS}`]
+      const measured = filters.flatMap((filter) => [...track, '-af', filter, ...discarded])
       const levels = await run('info', ...measured)
       return await run('error', '-af', channelOf(levels.errorOutput), ...audio, ...output)
     },

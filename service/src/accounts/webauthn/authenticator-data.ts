@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
 import type { KeyFault, KeyMethod } from 'countersign/protocol'
+import * as z from 'zod'
+import { tryTo } from '../../try-to.js'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 
 /** The statement of the authenticator about a ceremony (WebAuthn §6.1). */
@@ -33,37 +35,25 @@ export function requiresUserVerification(method: KeyMethod, policy: KeyPolicy): 
   return method === 'passkey' || policy.userVerification === 'required'
 }
 
-/** The statement of the browser about a ceremony (WebAuthn §5.8.1). */
-export interface ClientData {
-  readonly type: string
+const clientDataSchema = z.object({
+  type: z.string(),
   /** In base64url. */
-  readonly challenge: string
-  readonly origin: string
-  readonly crossOrigin: boolean
-  readonly topOrigin: string | undefined
-}
+  challenge: z.string(),
+  origin: z.string(),
+  crossOrigin: z.boolean().default(false),
+  topOrigin: z.string().optional(),
+})
+
+/** The statement of the browser about a ceremony (WebAuthn §5.8.1). */
+export type ClientData = Readonly<z.output<typeof clientDataSchema>>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads client data, which may have members that no specification names yet. `undefined` if it is malformed. */
 export function readClientData(encoded: string): ClientData | undefined {
   const bytes = bytesFrom(encoded)
-  if (!bytes) return undefined
-  try {
-    return clientDataOf(JSON.parse(utf8.decode(bytes)))
-  } catch {
-    return undefined
-  }
-}
-
-function clientDataOf(parsed: unknown): ClientData | undefined {
-  if (typeof parsed !== 'object' || parsed === null) return undefined
-  const { type, challenge, origin, crossOrigin = false, topOrigin } = parsed as Record<string, unknown>
-  if (typeof type !== 'string' || typeof challenge !== 'string' || typeof origin !== 'string')
-    return undefined
-  if (typeof crossOrigin !== 'boolean') return undefined
-  if (topOrigin !== undefined && typeof topOrigin !== 'string') return undefined
-  return { type, challenge, origin, crossOrigin, topOrigin }
+  const parsed: unknown = bytes && tryTo(() => JSON.parse(utf8.decode(bytes)))
+  return clientDataSchema.safeParse(parsed).data
 }
 
 /** The faults in the client data of a ceremony of this type; its challenge is checked elsewhere. */

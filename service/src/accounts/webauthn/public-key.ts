@@ -1,6 +1,7 @@
 import { type AsymmetricKeyDetails, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
+import { tryTo } from '../../try-to.js'
 import { base64urlOf } from './authenticator-data.js'
 import { COSE_ALGORITHM } from './options.js'
 
@@ -26,7 +27,7 @@ const RSA_EXPONENT = { above: 2n ** 16n, below: 2n ** 256n } as const
 
 /** The algorithm of a COSE key: `unknown` if not one of ours, `undefined` for a key that is invalid or proves nothing, as RSA with exponent 1 (R107). */
 export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName | 'unknown' | undefined {
-  try {
+  return tryTo(() => {
     const cose = decodeCredentialPublicKey(publicKey) as unknown as ReadonlyMap<number, unknown>
     const names = Object.keys(COSE_ALGORITHM) as AlgorithmName[]
     const name = names.find((one) => COSE_ALGORITHM[one] === cose.get(ALG))
@@ -35,9 +36,7 @@ export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName |
     if (!jwk) return undefined
     const { asymmetricKeyDetails } = createPublicKey({ key: jwk, format: 'jwk' })
     return name !== 'RS256' || isSoundRsaKey(asymmetricKeyDetails, cose) ? name : undefined
-  } catch {
-    return undefined
-  }
+  })
 }
 
 function curveKey(cose: ReadonlyMap<number, unknown>, name: Exclude<AlgorithmName, 'RS256'>) {

@@ -8,6 +8,7 @@ import {
 } from '@simplewebauthn/server/helpers'
 import type { KEY_VERBS, KeyFault } from 'countersign/protocol'
 import type * as z from 'zod'
+import { tryTo } from '../../try-to.js'
 import type { AuthenticatorModel, KeyPolicy } from '../application.js'
 import {
   type AuthenticatorData,
@@ -75,7 +76,7 @@ export async function verifyRegistration(
 function readAttestation(encoded: string): Attestation | undefined {
   const bytes = bytesFrom(encoded)
   if (!bytes) return undefined
-  try {
+  return tryTo(() => {
     const decoded: unknown = decodeAttestationObject(bytes)
     if (!(decoded instanceof Map)) return undefined
     const [format, statement, data]: unknown[] = ['fmt', 'attStmt', 'authData'].map((name) =>
@@ -84,9 +85,7 @@ function readAttestation(encoded: string): Attestation | undefined {
     const isWhole = isoCBOR.encode(decoded).byteLength === bytes.byteLength
     if (!isWhole || typeof format !== 'string' || !(statement instanceof Map)) return undefined
     return data instanceof Uint8Array ? { format, statement, bytes: new Uint8Array(data) } : undefined
-  } catch {
-    return undefined
-  }
+  })
 }
 
 function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expected): KeyFault | undefined {
@@ -165,7 +164,7 @@ function isAccepted(
 
 function isChained(x5c: unknown, { attestationRootCertificates }: AuthenticatorModel): boolean {
   if (!Array.isArray(x5c) || x5c.length === 0 || x5c.length > MAX_CERTIFICATES) return false
-  try {
+  const isTrusted = tryTo(() => {
     const chain = x5c.map((der: Uint8Array) => new X509Certificate(der))
     const roots = attestationRootCertificates.map((der) => new X509Certificate(Buffer.from(der, 'base64')))
     const links = chain.slice(1).map((issuer, index) => ({ issuer, subject: chain[index] }))
@@ -173,9 +172,8 @@ function isChained(x5c: unknown, { attestationRootCertificates }: AuthenticatorM
     const last = chain.at(-1)
     const root = last && roots.find((one) => one.raw.equals(last.raw) || isIssued(last, one))
     return isLinked && root !== undefined && [...chain, root].every(isCurrent)
-  } catch {
-    return false
-  }
+  })
+  return isTrusted ?? false
 }
 
 function isIssued(subject: X509Certificate, issuer: X509Certificate): boolean {
@@ -238,10 +236,6 @@ export async function isSignedBy(
 
 /** Reads authenticator data. `undefined` if it is truncated, oversized or holds broken CBOR. */
 function readAuthenticatorData(bytes: Uint8Array<ArrayBuffer>): AuthenticatorData | undefined {
-  try {
-    // The library changes single bytes meanwhile.
-    return parseAuthenticatorData(bytes.slice())
-  } catch {
-    return undefined
-  }
+  // The library changes single bytes meanwhile.
+  return tryTo(() => parseAuthenticatorData(bytes.slice()))
 }

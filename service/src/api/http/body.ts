@@ -1,5 +1,6 @@
 import express, { type RequestHandler } from 'express'
 import { jsonIn } from '../../json.js'
+import { tryTo } from '../../try-to.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096
@@ -110,17 +111,9 @@ function refuseDuplicateNames(text: string): void {
 
 /** Parsers disagree about percent signs that do not encode UTF-8. */
 function refuseInvalidEncoding(text: string): void {
-  const invalid = text.split('&').filter((pair) => pair.includes('%') && !isEncoded(pair))
+  const isInvalid = (pair: string) => tryTo(() => decodeURIComponent(pair)) === undefined
+  const invalid = text.split('&').filter((pair) => pair.includes('%') && isInvalid(pair))
   if (invalid.length === 0) return
   const fields = invalid.map((pair) => pair.split('=')[0] ?? '')
   throw new InvalidBodyError([...new Set(fields)], 'must be percent-encoded UTF-8')
-}
-
-function isEncoded(pair: string): boolean {
-  try {
-    decodeURIComponent(pair)
-    return true
-  } catch {
-    return false
-  }
 }

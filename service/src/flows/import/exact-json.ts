@@ -1,16 +1,12 @@
 import { LosslessNumber, parse } from 'lossless-json'
+import { tryTo } from '../../try-to.js'
 
 /** Stands in a record for two different values under one name. */
 export const AMBIGUOUS = Symbol('ambiguous')
 
 /** The value of a JSON text, or `undefined`. A number that JavaScript writes otherwise than the text stays a `LosslessNumber` (R154). */
 export function exactJsonIn(text: string): unknown {
-  try {
-    return parse(text, undefined, { parseNumber, onDuplicateKey: () => AMBIGUOUS })
-  } catch {
-    // The error would quote the text, and with it a secret.
-    return undefined
-  }
+  return tryTo(() => parse(text, undefined, { parseNumber, onDuplicateKey: () => AMBIGUOUS }))
 }
 
 /** Whether a value is a number of `exactJsonIn`; as a text it is what the file says. */

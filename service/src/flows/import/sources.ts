@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { managedNonce } from '@noble/ciphers/utils.js'
+import { tryTo } from '../../try-to.js'
 import { AMBIGUOUS, exactJsonIn } from './exact-json.js'
 import type { Candidate, Encoding, ImportSource, Refusal, SourceRow } from './import-row.js'
 import { fieldName, listedCodes, objectIn, recordsOf } from './read-file.js'
@@ -36,12 +37,9 @@ function decrypted(text: string, secrets: readonly string[]): string | undefined
   if (hex === undefined) return text
   for (const secret of secrets) {
     const key = createHash('sha256').update(secret).digest()
-    try {
-      const bytes = managedNonce(xchacha20poly1305)(key).decrypt(Buffer.from(hex, 'hex'))
-      return Buffer.from(bytes).toString('utf8')
-    } catch {
-      // The text is authenticated: this is not its secret.
-    }
+    // The text is authenticated, so another secret fails.
+    const bytes = tryTo(() => managedNonce(xchacha20poly1305)(key).decrypt(Buffer.from(hex, 'hex')))
+    if (bytes) return Buffer.from(bytes).toString('utf8')
   }
   return undefined
 }

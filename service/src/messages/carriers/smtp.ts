@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
+import { tryTo } from '../../try-to.js'
 import {
   type Carrier,
   checkRecipient,
@@ -78,12 +79,8 @@ function parseSmtp(url: URL): SmtpSettings | AddressFault {
 /** The certificates in a file; `null` if it has none. */
 function readCertificates(path: string | null): string | undefined | null {
   if (path === null) return undefined
-  try {
-    const text = readFileSync(path, 'utf8')
-    return text.includes('-----BEGIN CERTIFICATE-----') ? text : null
-  } catch {
-    return null
-  }
+  const text = tryTo(() => readFileSync(path, 'utf8'))
+  return text?.includes('-----BEGIN CERTIFICATE-----') ? text : null
 }
 
 /** Delivers email through a mail server. */

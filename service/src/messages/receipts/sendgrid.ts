@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { tryTo } from '../../try-to.js'
 import type { DeliveryReport, ReportOutcome } from '../delivery/report-table.js'
 import {
   checkSigningTime,
@@ -17,12 +18,9 @@ const OUTCOMES: Readonly<Record<string, ReportOutcome>> = {
 
 /** SendGrid's verification key, as its settings show it; `undefined` when it is not an ECDSA key. */
 export function sendgridKey(base64: string): KeyObject | undefined {
-  try {
-    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
-    return key.asymmetricKeyType === 'ec' ? key : undefined
-  } catch {
-    return undefined
-  }
+  const der = Buffer.from(base64, 'base64')
+  const key = tryTo(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
+  return key?.asymmetricKeyType === 'ec' ? key : undefined
 }
 
 /** The Signed Event Webhook of SendGrid: an ECDSA signature of timestamp and body, and a list of events. */

@@ -1,4 +1,5 @@
 import { verify, X509Certificate } from 'node:crypto'
+import { tryTo } from '../../try-to.js'
 import type { ReportOutcome } from '../delivery/report-table.js'
 import {
   checkSigningTime,
@@ -120,11 +121,9 @@ function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => 
 }
 
 function readCertificate(pem: string): X509Certificate {
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    throw new InvalidReportError('signature')
-  }
+  const certificate = tryTo(() => new X509Certificate(pem))
+  if (!certificate) throw new InvalidReportError('signature')
+  return certificate
 }
 
 function isFileOf(host: string | undefined, address: string): boolean {

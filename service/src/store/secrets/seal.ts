@@ -1,3 +1,4 @@
+import { tryTo } from '../../try-to.js'
 import { decrypt, encrypt, NONCE_BYTES } from './encrypt.js'
 import { type Keys, keyById } from './keys.js'
 
@@ -37,11 +38,7 @@ export function open(keys: Keys, identity: readonly string[], sealed: string): s
 
 /** Decrypts what may not be sealed text of ours, such as a part of an address; `undefined` where `open` would throw. */
 export function openIfSealed(keys: Keys, identity: readonly string[], given: string): string | undefined {
-  try {
-    return open(keys, identity, given)
-  } catch {
-    return undefined
-  }
+  return tryTo(() => open(keys, identity, given))
 }
 
 const identityOf =
