@@ -23,18 +23,10 @@ const SERVER_CONCURRENCY = 16
 /** The selected engine; `undefined` when there is none, or when ffmpeg is not installed. */
 export function transcriberOf(engine: Engine, apiKey: string | undefined): Transcriber | undefined {
   if (!isInstalled('ffmpeg')) return undefined
-  switch (engine.by) {
-    case 'off':
-      return undefined
-    case 'server':
-      return openAiTranscriber({ ...engine, apiKey })
-    case 'object':
-      return engine.engine
-    case 'command':
-      return commandTranscriber(engine.words)
-    default:
-      return hasPocketsphinx() ? pocketsphinx() : undefined
-  }
+  if (engine.by === 'server') return openAiTranscriber({ ...engine, apiKey })
+  if (engine.by === 'object') return engine.engine
+  if (engine.by === 'command') return commandTranscriber(engine.words)
+  return engine.by !== 'off' && hasPocketsphinx() ? pocketsphinx() : undefined
 }
 
 /** The advice for an engine that is good enough to try transcription out; `undefined` for every other one. */
@@ -73,16 +65,9 @@ export function liveEngineOf(
   choice: LiveEngineChoice,
   apiKey: string | undefined,
 ): LiveTranscriber | undefined {
-  switch (choice.by) {
-    case 'off':
-      return undefined
-    case 'openai':
-      return openAiRealtime({ ...choice, apiKey })
-    case 'object':
-      return choice.engine
-    default:
-      return hasLivePocketsphinx() ? livePocketsphinx() : undefined
-  }
+  if (choice.by === 'openai') return openAiRealtime({ ...choice, apiKey })
+  if (choice.by === 'object') return choice.engine
+  return choice.by !== 'off' && hasLivePocketsphinx() ? livePocketsphinx() : undefined
 }
 
 /** How many streams an engine transcribes at once unless the operator says otherwise. */

@@ -92,12 +92,8 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
     try {
       await transcribe(job, stop.signal)
     } catch (error) {
-      log({
-        level: 'error',
-        event: 'transcription.job_failed',
-        ...fieldsOf(job),
-        detail: describeError(error),
-      })
+      const detail = describeError(error)
+      log({ level: 'error', event: 'transcription.job_failed', ...fieldsOf(job), detail })
     } finally {
       clearInterval(renewal)
     }

@@ -160,16 +160,9 @@ export function finishJob(
 export async function requeueJob(
   store: Store,
   holder: string,
-  {
-    id,
-    delayMs,
-    counted,
-  }: {
-    readonly id: string
-    readonly delayMs: number
-    readonly counted: 'runs' | 'retries' | 'nothing'
-  },
+  job: { readonly id: string; readonly delayMs: number; readonly counted: 'runs' | 'retries' | 'nothing' },
 ): Promise<void> {
+  const { id, delayMs, counted } = job
   await store.query(
     `UPDATE transcription_job SET state = 'queued', holder = NULL, due_at = $3, runs = runs - $4, retries = retries + $5
      WHERE id = $1 AND holder = $2 AND state = 'running'`,

@@ -137,29 +137,21 @@ function speechItems(onPiece: StreamRequest['onPiece'], heardMs: () => number) {
     isComplete: () => isEnding && !awaitsCommit && pending.size === 0,
     handle(event: SpeechEvent) {
       const known = itemOf(event.item_id)
-      switch (event.type) {
-        case 'input_audio_buffer.speech_started':
-          known.startMs = event.audio_start_ms
-          break
-        case 'input_audio_buffer.speech_stopped':
-          known.endMs = event.audio_end_ms
-          break
-        case 'input_audio_buffer.committed':
-          pending.add(event.item_id)
-          awaitsCommit = false
-          break
-        case 'conversation.item.input_audio_transcription.delta':
-          known.text += event.delta
-          if (known.text.trim()) onPiece({ type: 'partial', text: known.text.trim() })
-          break
-        default: {
-          pending.delete(event.item_id)
-          items.delete(event.item_id)
-          const { startMs, endMs = Math.max(heardMs(), startMs) } = known
-          lastEndMs = endMs
-          const text = event.transcript.trim()
-          if (text) onPiece({ type: 'final', text, startMs, endMs: Math.max(startMs, endMs) })
-        }
+      if (event.type === 'input_audio_buffer.speech_started') known.startMs = event.audio_start_ms
+      else if (event.type === 'input_audio_buffer.speech_stopped') known.endMs = event.audio_end_ms
+      else if (event.type === 'input_audio_buffer.committed') {
+        pending.add(event.item_id)
+        awaitsCommit = false
+      } else if (event.type === 'conversation.item.input_audio_transcription.delta') {
+        known.text += event.delta
+        if (known.text.trim()) onPiece({ type: 'partial', text: known.text.trim() })
+      } else {
+        pending.delete(event.item_id)
+        items.delete(event.item_id)
+        const { startMs, endMs = Math.max(heardMs(), startMs) } = known
+        lastEndMs = endMs
+        const text = event.transcript.trim()
+        if (text) onPiece({ type: 'final', text, startMs, endMs: Math.max(startMs, endMs) })
       }
     },
   }
