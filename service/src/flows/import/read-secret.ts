@@ -77,18 +77,14 @@ function base32Of(secret: unknown, given: unknown, fallback: Encoding): string |
   if (typeof secret !== 'string') return undefined
   const name = isAbsent(given) ? fallback : String(given).toLowerCase()
   const encoding = ENCODINGS.find((known) => known === (name === 'ascii' ? 'text' : name))
-  switch (encoding) {
-    case 'base32':
-      return cleanBase32(secret)
-    case 'hex':
-      return hexIn(secret)
-    case 'base64':
-      return /^[\w+/-]+=*$/.test(secret) ? toBase32(Buffer.from(secret, 'base64')) : undefined
-    case 'text':
-      return secret === '' ? undefined : toBase32(Buffer.from(secret))
-    default:
-      return undefined
-  }
+  return encoding && DECODERS[encoding](secret)
+}
+
+const DECODERS: Readonly<Record<Encoding, (text: string) => string | undefined>> = {
+  base32: cleanBase32,
+  hex: hexIn,
+  base64: (text) => (/^[\w+/-]+=*$/.test(text) ? toBase32(Buffer.from(text, 'base64')) : undefined),
+  text: (text) => (text === '' ? undefined : toBase32(Buffer.from(text))),
 }
 
 /** As databases and programs write bytes: `\\x…`, `0x…`, `x'…'`, or with colons. */
