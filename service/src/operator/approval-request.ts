@@ -62,11 +62,8 @@ export async function insertRequest(
 ): Promise<string> {
   const now = Date.now()
   await checkRole(tx, name, request.action)
-  const [open] = await tx.query<{ count: number }>(
-    'SELECT count(*)::integer AS count FROM approval_request WHERE asked_by = $1 AND expires_at > $2',
-    [name, now],
-  )
-  if ((open?.count ?? 0) >= MAX_OPEN) {
+  const opened = 'SELECT FROM approval_request WHERE asked_by = $1 AND expires_at > $2'
+  if ((await tx.query(opened, [name, now])).length >= MAX_OPEN) {
     throw new OperatorError(`${MAX_OPEN} of your requests wait for approval: wait for their decision.`)
   }
   const id = randomBytes(8).toString('hex')

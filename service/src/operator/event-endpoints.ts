@@ -82,11 +82,8 @@ export async function createEventEndpoint(
     // Two operators at once count one after the other.
     const [known] = await tx.query('SELECT FROM application WHERE application = $1 FOR UPDATE', [application])
     if (!known) await mustExist(tx, application)
-    const [row] = await tx.query<{ count: number }>(
-      'SELECT count(*)::integer AS count FROM event_endpoint WHERE application = $1',
-      [application],
-    )
-    if ((row?.count ?? 0) >= MAX_ENDPOINTS) {
+    const endpoints = await tx.query('SELECT FROM event_endpoint WHERE application = $1', [application])
+    if (endpoints.length >= MAX_ENDPOINTS) {
       throw new OperatorError(`"${application}" has ${MAX_ENDPOINTS} endpoints already: remove one first.`)
     }
     await tx.query(
