@@ -21,14 +21,11 @@ export interface KeyUse {
 }
 
 // The first network of a key is where it belongs. Of two processes that see a new one at once, the second one finds it in the row.
-const RECORD = statement<{
-  application: string
-  id: string
-  hour: number
-  now: number
-  address: string | null
-  network: string | null
-}>(`WITH known AS MATERIALIZED (
+const RECORD = statement<
+  Pick<KeyUse, 'application' | 'id'> &
+    Record<'hour' | 'now', number> &
+    Record<'address' | 'network', string | null>
+>(`WITH known AS MATERIALIZED (
     SELECT networks, :network::text IS NOT NULL AND :network::text <> ALL (networks) AS is_unknown FROM api_key
     WHERE application = :application AND id = :id FOR UPDATE
   ), used AS (

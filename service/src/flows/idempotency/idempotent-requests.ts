@@ -49,16 +49,10 @@ const IS_ABANDONED =
   'known.answer IS NULL AND known.request = :request AND known.claimed_until <= :now::bigint'
 
 // `claim` names the operation and the try. A single statement, so that only one of any number of concurrent requests, in any number of processes, is the first.
-const ACQUIRE = statement<{
-  application: string
-  name: string
-  request: string
-  operation: string
-  attempt: string
-  now: number
-  claimedUntil: number
-  expiresAt: number
-}>(`INSERT INTO idempotent_request AS known (application, key, request, claim, claimed_until, expires_at)
+const ACQUIRE = statement<
+  Record<'application' | 'name' | 'request' | 'operation' | 'attempt', string> &
+    Record<'now' | 'claimedUntil' | 'expiresAt', number>
+>(`INSERT INTO idempotent_request AS known (application, key, request, claim, claimed_until, expires_at)
   VALUES (:application, :name, :request, :operation || '.' || :attempt, :claimedUntil::bigint, :expiresAt::bigint)
   ON CONFLICT (application, key) DO UPDATE SET
     request = CASE WHEN ${IS_EXPIRED} THEN :request ELSE known.request END,
