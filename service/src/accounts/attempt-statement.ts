@@ -101,7 +101,6 @@ const JUDGE_FAILURES = `judged AS MATERIALIZED (
     ) AS recent
   )`
 
-/** Counts a wrong code against the factor. */
 const COUNT_FACTOR_FAILURE = `factor_counted AS (
     INSERT INTO factor (application, account, factor, failures)
     SELECT :application, account, factor, 1 FROM evaluated JOIN held USING (nr) WHERE NOT ok

@@ -32,10 +32,8 @@ export interface PageMessage {
   readonly text: string
 }
 
-/** The entries of the navigation. */
 type Section = (typeof SECTIONS)[number]['section']
 
-/** A file that the browser saves. */
 interface Download {
   readonly name: string
   /** Its `Content-Type`. */

@@ -45,7 +45,6 @@ export const MESSAGE_ID = 'message'
 /** The content of a cell; a `Date` is shown to the minute, a number right-aligned, `null` as a dash. */
 export type Cell = Html | string | number | Date | null
 
-/** The content of a table, row by row. */
 type Rows = readonly (readonly Cell[])[]
 
 /** A table that scrolls by itself on a narrow screen. `label` names it for screen readers. */

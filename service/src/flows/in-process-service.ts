@@ -23,7 +23,6 @@ import { type Parsed, parseTranscribe, parseVerb } from './inputs.js'
 import { liveUnavailable, transcribeLive } from './transcribe-live.js'
 import { FLOWS, flowsOf, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
 
-/** The parameters of the HTTP API that name a user. */
 function userFields(request: RequestOf<'factorsOf'>) {
   return {
     User: formatUser(request.contact),

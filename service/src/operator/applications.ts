@@ -71,7 +71,6 @@ function describeSettings(actor: Actor, application: string, set: ApplicationSet
   })
 }
 
-/** The value of each setting, by name. */
 function settingValues(
   actor: Actor,
   application: string,

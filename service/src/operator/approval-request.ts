@@ -7,7 +7,6 @@ import { readPersons, type WhyOnePerson } from './operator-relations.js'
 import type { Role } from './rights.js'
 import { factorOf, maskedFactor } from './users.js'
 
-/** How long a request can be approved. */
 const APPROVAL_MS = 3_600_000
 const MAX_OPEN = 50
 

@@ -202,7 +202,6 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
   )
 }
 
-/** The routes of an application with a webhook of its own for these channels. */
 function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
   const own = channels.map((channel) => [channel, [{ by: 'webhook', settings: { url: '' } }]] as const)
   return { ...routes, ...Object.fromEntries(own) }

@@ -12,7 +12,6 @@ import { relateSameEmail, relateTo, withdrawRequestsOf } from './operator-relati
 import { checkRole, type Role } from './rights.js'
 import { accountOf, type UserReference } from './users.js'
 
-/** How long the link of an invitation is valid. */
 const INVITATION_MS = 24 * HOUR_MS
 /** How long an operator has to set up a second factor after choosing a password. */
 const ENROLLMENT_MS = HOUR_MS

@@ -211,7 +211,6 @@ function withoutKeys(): never {
   throw new OperatorError('The secret of the service is missing.')
 }
 
-/** A migration that has been applied to the store. */
 interface AppliedMigration {
   readonly name: string
   /** Milliseconds since 1970. */

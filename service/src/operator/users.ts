@@ -20,7 +20,6 @@ import { effectiveApplication, mustExist, storedSettings } from './applications.
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 
-/** The state of a factor. */
 interface FactorState {
   /** `APP`, `BACKUP`, or the kind of contact and the masked contact. */
   readonly factor: string

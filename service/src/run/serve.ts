@@ -201,7 +201,6 @@ function listeningOn(host: string | undefined, port: number): string {
   return isLoopback(host) ? `${url} (from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)` : url
 }
 
-/** The address that a browser on this machine opens. */
 function addressAt(host: string | undefined, port: number): string {
   if (isEverywhere(host)) return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -78,7 +78,6 @@ export function parseHost(text: string): AllowedHost | undefined {
   return { hostname: new URL(`http://${parts[1]}`).hostname, port: parts[2] }
 }
 
-/** Whether the host and port of an address are allowed. */
 function isAllowedHost(hosts: readonly AllowedHost[], url: URL): boolean {
   const defaultPort = url.protocol === 'https:' ? '443' : '80'
   const port = url.port || defaultPort

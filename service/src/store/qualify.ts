@@ -6,7 +6,6 @@ const COMMENT = /^(?:--|\/\*)/
 
 const OWN = new Set(ALL_TABLES)
 
-/** The words after which a table is named. */
 const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'INTO', 'UPDATE', 'USING', 'TABLE', 'TRUNCATE', 'EXISTS'])
 
 /** The words that begin and end a list of tables with commas between them. */

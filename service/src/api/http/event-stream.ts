@@ -57,7 +57,6 @@ function serialize(event: string, data: string): string {
   return `event: ${event}\n${lines.join('')}\n`
 }
 
-/** The content type of each format that is not JSON. */
 const CONTENT_TYPES: Readonly<Partial<Record<TranscriptFormat, string>>> = {
   text: 'text/plain; charset=utf-8',
   srt: 'application/x-subrip; charset=utf-8',

@@ -100,7 +100,6 @@ export function eventCounter(registry: Registry): Logger {
   }
 }
 
-/** The outcome, or for a refusal its reason. */
 function outcomeOf(outcome: string, event: LogEvent): string {
   return outcome === 'refused' ? (event.reason ?? outcome) : outcome
 }

@@ -106,7 +106,6 @@ function row(application: string, key: KeySummary, mayChange: boolean) {
   ]
 }
 
-/** How long a new network is pointed out. */
 const NEW_NETWORK_MS = 7 * DAY_MS
 
 function stateBadge({ revokedAt, expiresAt }: KeySummary) {
@@ -115,7 +114,6 @@ function stateBadge({ revokedAt, expiresAt }: KeySummary) {
   return VALID
 }
 
-/** The operations that each scope permits. */
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   verify: 'Send and verify codes, check security keys',
   enroll: 'Set up and remove factors',

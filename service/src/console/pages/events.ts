@@ -27,7 +27,6 @@ async function create(request: PageRequest): Promise<Reply> {
   return found ? eventSecretPage(application, found) : endpointsPage(request, message)
 }
 
-/** Shows the secret of an endpoint, this once. */
 function eventSecretPage(
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
@@ -66,7 +65,6 @@ export function endpointPath(application: string, endpoint: string, action = '')
   return applicationPath(application, `/events/${encodeURIComponent(endpoint)}${action}`)
 }
 
-/** The state of an endpoint, and whether its attempts fail. */
 function stateBadge({ state, failingSince }: Pick<EventEndpoint, 'state' | 'failingSince'>): Html {
   if (state === 'disabled') return html`<span class="badge badge-bad">disabled</span>`
   const failing = failingSince !== null && html` <span class="badge badge-bad">failing</span>`

@@ -38,7 +38,6 @@ async function retry(request: PageRequest): Promise<Reply> {
   return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
-/** The filters of the list. */
 function enteredIn({ request }: PageRequest): Entered {
   return Object.fromEntries(FIELDS.map((name) => [name, textOf(request.query[name])])) as Entered
 }

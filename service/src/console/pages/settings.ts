@@ -13,7 +13,6 @@ import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../
 import { MESSAGE_ID } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, textOf } from './applications.js'
 
-/** How a setting is shown and entered. */
 interface SettingField extends SettingDescription {
   readonly label: string
 }
@@ -23,7 +22,6 @@ interface SettingGroup {
   readonly fields: readonly SettingField[]
 }
 
-/** Every setting of an application, in groups. */
 const SETTING_GROUPS: readonly SettingGroup[] = GROUPS.map(({ title, settings }) => ({
   title,
   fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),
@@ -51,7 +49,6 @@ export const SETTINGS_ROUTES: readonly PageRoute[] = [
   { method: 'post', path: PATH, least: 'admin', stepUp: true, handle: save },
 ]
 
-/** How many users a change would lock out, by the kind of their keys. */
 type LockedOut = Awaited<ReturnType<PageRequest['operator']['usersLockedOutBy']>>
 
 const FIELDS = SETTING_GROUPS.flatMap(({ fields }) => fields)

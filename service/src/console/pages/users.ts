@@ -117,7 +117,6 @@ async function erase(request: PageRequest): Promise<Reply> {
 
 const NOTHING_KNOWN: PageMessage = { tone: 'error', text: 'Nothing is known of this account.' }
 
-/** The page of a user, with what the last request did. */
 async function userPage(request: PageRequest, message?: PageMessage): Promise<Page> {
   const { operator, account } = request
   const user = namedUser(request)
@@ -182,7 +181,6 @@ function eraseForm(form: UserForm): Html {
   )}`
 }
 
-/** A form for an action on the user of the page. */
 type UserForm = (action: string, content: Html, className?: string) => Html
 
 const IDENTITY = ['user in an address']
@@ -194,7 +192,6 @@ export function userPath({ parts }: PageRequest, reference: UserReference, actio
   return applicationPath(application, `/users/${sealed}${action && `/${action}`}`)
 }
 
-/** The user that an address names. */
 function namedUser({ request, parts, application }: PageRequest): UserReference {
   const text = openIfSealed(parts.keys, IDENTITY, String(request.params.user))
   const user: UserReference | undefined = text && JSON.parse(text)

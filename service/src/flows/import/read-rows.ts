@@ -23,7 +23,6 @@ export interface ImportFile extends Omit<SecretDefaults, 'encoding'> {
   readonly secrets?: readonly string[] | undefined
 }
 
-/** A row that is refused or has no app. */
 interface OtherRow {
   readonly line: number
   readonly refusal: Refusal | 'absent'

@@ -64,7 +64,6 @@ function namingSetupFaults(carrier: Carrier, log: Logger): Carrier {
   }
 }
 
-/** The same text for equal routes. */
 const keyOf = (route: Route): string => JSON.stringify(route)
 
 function withFallbacks(carriers: readonly Carrier[], log: Logger): Carrier {

@@ -124,7 +124,6 @@ export function storedOutbox(parts: {
     if (due !== undefined) timer.scheduleIn(Math.max(due - Date.now(), MIN_POLL_DELAY_MS))
   }
 
-  /** Whether this process may take another message in hand. */
   function hasRoom(): boolean {
     const wasFull = isFull
     isFull = held.free() <= 0

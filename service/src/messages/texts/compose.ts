@@ -13,7 +13,6 @@ export interface Recipient {
   readonly locale: string
 }
 
-/** From where a user signs in. */
 type SignIn = Readonly<Partial<Record<'browser' | 'system' | 'location', string | undefined>>>
 
 /** How long free text and identifiers may be in a text message, from what is tried first: free text is cut before identifiers (R146). */

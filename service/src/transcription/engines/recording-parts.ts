@@ -79,7 +79,6 @@ async function quietestIn(path: string, from: number, to: number): Promise<numbe
   return Math.round((first + quietest.frame + 0.5) * FRAME_SECONDS * 100) / 100
 }
 
-/** The energy of each of these frames. */
 async function energiesIn(path: string, first: number, end: number): Promise<number[]> {
   const offsetOf = (frame: number) => WAV_HEADER_BYTES + frame * FRAME_BYTES
   const range = { start: offsetOf(first), end: offsetOf(end) - 1 }

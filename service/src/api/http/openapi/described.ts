@@ -12,7 +12,6 @@ export const ACCOUNT: Words = {
   examples: ['user-1042'],
 }
 
-/** The parameters that name the user and the browser. */
 const CALLER: MemberWords = {
   User: {
     says: 'An email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`.',

@@ -166,7 +166,6 @@ export function get(about: {
   }
 }
 
-/** The problems of every route. */
 const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
   'method_not_allowed',
   'request_timeout',
@@ -184,7 +183,6 @@ export const WITH_BODY: readonly ServiceProblemCode[] = [
   'unsupported_media_type',
 ]
 
-/** The additional problems of routes about an account. */
 const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
 
 /** The responses for problems, by status. */
