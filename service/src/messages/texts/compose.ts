@@ -36,8 +36,8 @@ export function codeMessage(
   },
 ): Message {
   const { code, purpose, secondsLeft, named = [], signIn, now = Date.now() } = challenge
-  const { texts, language } = textsFor(application, recipient)
-  const name = displayedName(application.name)
+  const { texts, language, begun } = beginMessage(application, recipient)
+  const { name } = begun
   const words = {
     app: name,
     purpose: texts.purposes[purpose],
@@ -48,7 +48,7 @@ export function codeMessage(
   const whole = namedLines(named)
   const sentence = fill(texts.code.text, words)
   const text = [...whole, sentence].join('\n')
-  const base = { ...recipient, locale: language, name, purpose, code, subject }
+  const base = { ...begun, purpose, code, subject }
   if (recipient.channel === 'call') {
     const details = ['', ...spokenLines(texts.spokenLine, named)].join(' ')
     return { ...base, text: fill(texts.code.call, { ...words, details, code: spokenCode(code) }) }
@@ -98,19 +98,11 @@ function spokenLines(text: string, named: readonly DetailLine[]): string[] {
 
 /** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
-  const { texts, language } = textsFor(application, recipient)
-  const name = displayedName(application.name)
-  const words = { app: name, codes: codes.join('\n') }
+  const { texts, begun } = beginMessage(application, recipient)
+  const words = { app: begun.name, codes: codes.join('\n') }
   const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
-  return {
-    ...recipient,
-    locale: language,
-    name,
-    purpose: 'backup',
-    subject: fill(texts.backup.subject, words),
-    text,
-    codes: [...codes],
-  }
+  const subject = fill(texts.backup.subject, words)
+  return { ...begun, purpose: 'backup', subject, text, codes: [...codes] }
 }
 
 /** The message with an account notice. `seconds` is the duration of a lock. */
@@ -120,18 +112,10 @@ export function noticeMessage(
   notice: Notice,
   seconds = 0,
 ): Message {
-  const { texts, language } = textsFor(application, recipient)
-  const name = displayedName(application.name)
-  const words = { app: name, minutes: minutes(language, seconds) }
+  const { texts, language, begun } = beginMessage(application, recipient)
+  const words = { app: begun.name, minutes: minutes(language, seconds) }
   const text = toChannelAlphabet(recipient.channel, fill(texts.notices[notice].text, words))
-  return {
-    ...recipient,
-    locale: language,
-    name,
-    purpose: 'notice',
-    subject: fill(texts.notices[notice].subject, words),
-    text,
-  }
+  return { ...begun, purpose: 'notice', subject: fill(texts.notices[notice].subject, words), text }
 }
 
 /** A code as a voice reads it: digit by digit. Without the commas, "123456" would be read as one large number. */
@@ -140,9 +124,10 @@ export function spokenCode(code: string): string {
   return [...code].join(', ')
 }
 
-function textsFor(application: Sender, recipient: Recipient): { texts: MessageTexts; language: string } {
+function beginMessage(application: Sender, recipient: Recipient) {
   const language = chooseLanguage(recipient.locale)
-  return { texts: withOwnTexts(textsIn(language), language, application.texts), language }
+  const texts = withOwnTexts(textsIn(language), language, application.texts)
+  return { texts, language, begun: { ...recipient, locale: language, name: displayedName(application.name) } }
 }
 
 /** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */

@@ -22,14 +22,8 @@ export function smsText(
 /** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
 function cutNames(name: string): string[] {
   const characters = [...name]
-  return characters
-    .map((_, cut) =>
-      characters
-        .slice(0, characters.length - cut)
-        .join('')
-        .trimEnd(),
-    )
-    .filter((shown) => shown.length >= MIN_NAME_LENGTH)
+  const cuts = characters.map((_, cut) => characters.slice(0, characters.length - cut).join(''))
+  return cuts.map((shown) => shown.trimEnd()).filter((shown) => shown.length >= MIN_NAME_LENGTH)
 }
 
 // In several segments, headers take 7 characters of the GSM alphabet or 3 UTF-16 code units each, and no pair of units is divided.
