@@ -57,26 +57,18 @@ async function attention(request: PageRequest, findings: readonly Diagnostic[]):
   const { oldestDueAt, due } = await operator.showQueue()
   const isSlow = oldestDueAt !== null && Date.now() - oldestDueAt > SLOW_MS
   const found = (severity: Diagnostic['severity']) => findings.filter((one) => one.severity === severity)
-  return [
-    ...(await ownApprovals(request)),
-    ...parts
-      .pausedCarriers()
-      .map(({ carrier, until }) => [
-        severityBadge('warning'),
-        html`<a href="${HEALTH_PATH}#carriers">carriers</a>`,
-        html`This process has paused the carrier ${carrier} after failures, and tries it again from ${timeOf(until)} on.`,
-      ]),
-    ...(isSlow
-      ? [
-          [
-            severityBadge('warning'),
-            html`<a href="${HEALTH_PATH}#queue">queue</a>`,
-            html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`,
-          ],
-        ]
-      : []),
-    ...[...found('error'), ...found('warning')].map(findingRow),
+  const warning = (section: 'carriers' | 'queue', text: Html): Cell[] => [
+    severityBadge('warning'),
+    html`<a href="${HEALTH_PATH}#${section}">${section}</a>`,
+    text,
   ]
+  const paused = parts.pausedCarriers().map(({ carrier, until }) => {
+    const text = html`This process has paused the carrier ${carrier} after failures, and tries it again from ${timeOf(until)} on.`
+    return warning('carriers', text)
+  })
+  const late = isSlow && html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`
+  const problems = [...found('error'), ...found('warning')].map(findingRow)
+  return [...(await ownApprovals(request)), ...paused, ...(late ? [warning('queue', late)] : []), ...problems]
 }
 
 async function ownApprovals({ operator, account, parts }: PageRequest): Promise<Cell[][]> {
