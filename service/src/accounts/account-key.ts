@@ -60,11 +60,8 @@ export const obtainUserHandle: OfAccount<string> = async (tx, application, accou
   const known = await findUserHandle(tx, application, account)
   if (known !== undefined) return known
   const handle = randomBytes(HANDLE_BYTES).toString('base64url')
-  await tx.query('INSERT INTO key_user (application, account, handle) VALUES ($1, $2, $3)', [
-    application.id,
-    account,
-    handle,
-  ])
+  const values = [application.id, account, handle]
+  await tx.query('INSERT INTO key_user (application, account, handle) VALUES ($1, $2, $3)', values)
   return handle
 }
 
@@ -99,11 +96,8 @@ export const insertKey: OfAccount<boolean, [row: KeyRow]> = async (tx, applicati
     ],
   )
   if (!inserted) return false
-  await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', [
-    application.id,
-    account,
-    KEY_TYPE[row.method],
-  ])
+  const factor = [application.id, account, KEY_TYPE[row.method]]
+  await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', factor)
   return true
 }
 

@@ -74,12 +74,8 @@ export async function storeShownSet(
   now: number,
 ): Promise<void> {
   await removeBackupSet(tx, application, account)
-  const key = [application.id, account]
-  await tx.query('INSERT INTO backup_set (application, account, salt, made_at) VALUES ($1, $2, $3, $4)', [
-    ...key,
-    salt,
-    now,
-  ])
+  const set = [application.id, account, salt, now]
+  await tx.query('INSERT INTO backup_set (application, account, salt, made_at) VALUES ($1, $2, $3, $4)', set)
   await storeCodes(keys, tx, application, account, { salt, codes })
   const event = { application: application.id, account, type: 'factor.added', data: BY_USER } as const
   await writeEvent(tx, event, now)

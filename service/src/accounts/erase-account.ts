@@ -60,15 +60,16 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
 
 /** Deletes everything about an account (R104): verifications and sends are complete before, or begin anew. `undefined` if there is nothing. */
 export const eraseAccount: OfAccount<Erasure | undefined> = async (tx, application, account) => {
-  const [existed] = await tx.query('SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE', [
-    application.id,
-    account,
-  ])
+  const key = [application.id, account]
+  const [existed] = await tx.query(
+    'SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
+    key,
+  )
   // Also locks an account that does not exist, which a send might create at this moment.
   await tx.query(
     `INSERT INTO account (application, account) VALUES ($1, $2)
      ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account`,
-    [application.id, account],
+    key,
   )
   const destinations = await destinationsOf(tx, application, account)
   const own = { application: application.id, account, destinations }

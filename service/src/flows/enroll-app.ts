@@ -56,12 +56,8 @@ export async function importApp(
   const sealed = seal(keys, appSecretIdentity(application.id, account), text)
   const bound = await store.transaction(async (tx) => {
     await holdAccount(keys, tx, application, account)
-    return importFactors(
-      tx,
-      application,
-      [{ account, sealed, ...strength, salt: null, macs: [] }],
-      Date.now(),
-    )
+    const app = { account, sealed, ...strength, salt: null, macs: [] }
+    return importFactors(tx, application, [app], Date.now())
   })
   if (bound === 0) return 'kept'
   const fields = factorFields(context, application, input, APP_FACTOR)

@@ -59,14 +59,9 @@ async function verify(
 ): Promise<RegistrationVerdict> {
   const clientData = readClientData(response.response.clientDataJSON)
   if (!clientData) return { fault: 'malformed' }
-  const { challenge } = clientData
+  const given = { challenge: clientData.challenge, now }
   const consume = (purpose: KeyCeremony['purpose']) =>
-    consumeKeyChallenge(
-      context.store,
-      application,
-      { account, method, purpose, transaction },
-      { challenge, now },
-    )
+    consumeKeyChallenge(context.store, application, { account, method, purpose, transaction }, given)
   // The challenge says whether the key may be created without a prompt; the response says nothing about that.
   const isConditional = !(await consume('registration'))
   if (isConditional && !(await consume('conditional registration'))) return { fault: 'challenge' }

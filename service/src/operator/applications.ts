@@ -120,10 +120,8 @@ export async function changeSettings(
     const faults = faultsInPolicy(effectiveApplication(actor, application, after).keyPolicy)
     if (faults.length > 0) throw new OperatorError(...faults)
     if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
-    await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
-      application,
-      JSON.stringify(after),
-    ])
+    const values = [application, JSON.stringify(after)]
+    await tx.query('UPDATE application SET settings = $2 WHERE application = $1', values)
     record({ application, action: 'application.changed', detail })
   })
 }

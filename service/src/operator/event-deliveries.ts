@@ -34,15 +34,13 @@ export async function listEventDeliveries(
   limit: number,
 ): Promise<EventDelivery[]> {
   await mustExist(store, application)
-  const [known] = await store.query('SELECT FROM event_endpoint WHERE application = $1 AND id = $2', [
-    application,
-    endpoint,
-  ])
+  const key = [application, endpoint]
+  const [known] = await store.query('SELECT FROM event_endpoint WHERE application = $1 AND id = $2', key)
   if (!known) throw new OperatorError(noEndpoint({ application, endpoint }))
   return store.query(
     `SELECT id, type, state, attempts, created_at AS "createdAt", attempted_at AS "attemptedAt", status, answer
      FROM event_delivery WHERE application = $1 AND endpoint = $2 ORDER BY created_at DESC, id LIMIT $3`,
-    [application, endpoint, limit],
+    [...key, limit],
   )
 }
 

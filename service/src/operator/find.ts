@@ -73,13 +73,9 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
   const named = parseReference(text)
   const id = named?.id ?? text
   if (!MESSAGE_ID.test(id)) return []
-  const rows = await store.query<{ application: string }>('SELECT application FROM outbox WHERE id = $1', [
-    id,
-  ])
-  return rows.map(({ application }) => ({
-    ...dataOf(application),
-    id,
-  }))
+  const select = 'SELECT application FROM outbox WHERE id = $1'
+  const rows = await store.query<{ application: string }>(select, [id])
+  return rows.map(({ application }) => ({ ...dataOf(application), id }))
 }
 
 /** Finds the user whom a message was written to. */

@@ -73,11 +73,8 @@ export function leaseOf(store: Store, task: string, holder: string) {
     },
     /** Lets other processes do the task after `delayMs`. */
     async release(delayMs: number): Promise<void> {
-      await store.query('UPDATE lease SET leased_until = $3 WHERE task = $1 AND holder = $2', [
-        task,
-        holder,
-        Date.now() + delayMs,
-      ])
+      const values = [task, holder, Date.now() + delayMs]
+      await store.query('UPDATE lease SET leased_until = $3 WHERE task = $1 AND holder = $2', values)
     },
   }
 }

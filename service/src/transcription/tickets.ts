@@ -7,11 +7,11 @@ const LIFETIME_SECONDS = 60
 /** Issues a ticket for one stream of an application. The store has only its hash. */
 export async function issueTicket(store: Store, application: string) {
   const ticket = randomBytes(32).toString('base64url')
-  await store.query('INSERT INTO stream_ticket (hash, application, expires_at) VALUES ($1, $2, $3::bigint)', [
-    textHash(ticket),
-    application,
-    Date.now() + LIFETIME_SECONDS * 1_000,
-  ])
+  const row = [textHash(ticket), application, Date.now() + LIFETIME_SECONDS * 1_000]
+  await store.query(
+    'INSERT INTO stream_ticket (hash, application, expires_at) VALUES ($1, $2, $3::bigint)',
+    row,
+  )
   return { ticket, expiresInSeconds: LIFETIME_SECONDS }
 }
 

@@ -55,10 +55,8 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
         'INSERT INTO inbox (application, recipient, sealed, arrived_at) VALUES ($1, $2, $3, $4) RETURNING position',
         [application, to, sealed, now],
       )
-      await store.query('DELETE FROM inbox WHERE application = $1 AND position <= $2', [
-        application,
-        (arrived?.position ?? 0) - MAX_MESSAGES,
-      ])
+      const last = (arrived?.position ?? 0) - MAX_MESSAGES
+      await store.query('DELETE FROM inbox WHERE application = $1 AND position <= $2', [application, last])
       return {}
     },
     async messages(application, filter) {
