@@ -192,14 +192,7 @@ export type OperatorParts = Partial<Omit<Actor, 'store' | 'name' | 'asker'>>
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
-  const {
-    onApplicationChanged = () => {},
-    homeCountry,
-    defaults,
-    keys = withoutKeys,
-    fourEyes = false,
-  } = parts
-  const actor: Actor = { store, name, keys, homeCountry, defaults, onApplicationChanged, fourEyes }
+  const actor: Actor = { store, name, keys: withoutKeys, onApplicationChanged: () => {}, ...parts }
   return {
     ...bound(METHODS, actor),
     approvals: bound(APPROVAL_METHODS, actor),

@@ -18,7 +18,6 @@ import { observeRequests } from '../api/http/observe-requests.js'
 import { attachStreams, streamAcceptor } from '../api/http/streams/accept-stream.js'
 import { serviceMetrics } from '../api/metrics/metrics.js'
 import { readinessCheck } from '../api/readiness.js'
-import type { ConsoleParts } from '../console/parts.js'
 import { type FlowContext, requestsUnderWay } from '../flows/context.js'
 import { idempotentRequests } from '../flows/idempotency/idempotent-requests.js'
 import { appImporter, type ImportAppRequest, inProcessService } from '../flows/in-process-service.js'
@@ -234,9 +233,10 @@ export async function runService(
     transcriber: `${transcription.engine}${demonstrationAdvice(settings.transcriber) ? ' (a demonstration)' : ''}`,
   }
   const operators = consoleApplication(settings.console?.url)
+  // Only here: a service without the console loads neither its pages nor the plugin.
   const consolePages =
     settings.console &&
-    (await openConsole({
+    (await import('../console/console.js')).createConsole({
       ...{ store, keys, log, info, fourEyes },
       operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
       observeRequests: observeRequests(log, metrics.observeRequest),
@@ -254,7 +254,7 @@ export async function runService(
         relyingParty: settings.relyingParty,
         limits: settings.limits,
       },
-    }))
+    })
   const acceptStream = streamAcceptor({
     live,
     store,
@@ -310,12 +310,6 @@ export async function runService(
       await store.close()
     },
   }
-}
-
-/** Only here: a service without the console loads neither its pages nor the plugin. */
-async function openConsole(parts: ConsoleParts): Promise<Express> {
-  const { createConsole } = await import('../console/console.js')
-  return createConsole(parts)
 }
 
 function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
