@@ -110,10 +110,7 @@ export async function withinBudget<Row extends BudgetRow>(
   application: Application,
   message: BudgetedMessage,
   now: number,
-  {
-    queries,
-    run,
-  }: {
+  by: {
     readonly queries: Queries
     readonly run: (message: CountedMessage, part: number | undefined) => Promise<Row>
   },
@@ -123,11 +120,11 @@ export async function withinBudget<Row extends BudgetRow>(
   const counted = countedMessage(application, counters, message, now)
   let part: number | undefined
   for (;;) {
-    const row = await run(counted, part)
+    const row = await by.run(counted, part)
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
     const traffic = trafficRefusalIn(row)
     if (!row.is_counted && row.available_at === null && !traffic) {
-      part = await findFreePart(queries, application, now)
+      part = await findFreePart(by.queries, application, now)
       if (part !== undefined) continue
     }
     const budgets = budgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)

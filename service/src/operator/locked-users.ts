@@ -61,13 +61,9 @@ export async function diagnoseLocked(store: Store, now: number): Promise<Diagnos
 /** Lifts the locks that began by a time, at most 10,000. It forgives no failure (R25, R26). */
 export async function unlockUsers(
   actor: Actor,
-  {
-    application,
-    mode,
-    lockedBy,
-    reason,
-  }: DataReference & { readonly lockedBy: number; readonly reason?: string },
+  users: DataReference & { readonly lockedBy: number; readonly reason?: string },
 ): Promise<number> {
+  const { application, mode, lockedBy, reason } = users
   const unlocked = await changeRows(actor, {
     ...{ application, action: 'users.unlocked' },
     detail: ({ length }) =>

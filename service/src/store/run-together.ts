@@ -31,18 +31,14 @@ interface Waiting<Item, Result> extends Sharing {
  */
 export function runTogether<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  {
-    sharingOf,
-    maxItems,
-    nextRunMs,
-    maxWaitMs,
-  }: {
+  rules: {
     readonly sharingOf: (item: Item) => Sharing
     readonly maxItems: number
     readonly nextRunMs: number
     readonly maxWaitMs: number
   },
 ): (item: Item) => Promise<Result> {
+  const { sharingOf, maxItems, nextRunMs, maxWaitMs } = rules
   let waiting: Waiting<Item, Result>[] = []
   const owners = new Set<string>()
   /** The run of each group that others wait for. */

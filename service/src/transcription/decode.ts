@@ -120,17 +120,14 @@ export interface ProgramResult {
 /** Runs a program without shell, input and our secrets. When `signal` aborts, it is killed and the promise rejected with the reason. */
 export function runProgram(
   [program, ...args]: readonly [string, ...string[]],
-  {
-    folder,
-    signal,
-    onLine = () => {},
-  }: {
+  options: {
     readonly folder: string
     readonly signal: AbortSignal
     /** Called for each line of the output as soon as it is complete. */
     readonly onLine?: (line: string) => void
   },
 ): Promise<ProgramResult> {
+  const { folder, signal, onLine = () => {} } = options
   return new Promise((resolve, reject) => {
     const { PATH, LANG } = process.env
     const child = spawn(program, args, {

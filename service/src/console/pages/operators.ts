@@ -99,17 +99,15 @@ const COPY_LINK = 'Copy the link now. It is stored as a hash only, and is not sh
 /** Makes a new invitation, or asks for it where it needs a second administrator, and shows its link once. */
 async function showLink(
   request: PageRequest,
-  {
-    make,
-    ask,
-  }: { readonly make: () => Promise<Invitation>; readonly ask: () => Promise<AskedOperatorApproval> },
+  link: { readonly make: () => Promise<Invitation>; readonly ask: () => Promise<AskedOperatorApproval> },
 ): Promise<Reply> {
   const { parts, form } = request
   if (isOwn(request)) return operatorsPage(request, OWN_ACCOUNT)
   // A request can name any host, and the link makes its holder an operator (R140).
   if (parts.url === undefined) return operatorsPage(request, WITHOUT_ADDRESS)
   const isAsked = await needsApproval(request)
-  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation>(isAsked ? ask : make)
+  const work = isAsked ? link.ask : link.make
+  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation>(work)
   if (!found?.token) return operatorsPage(request, message)
   return {
     title: 'Invitation',

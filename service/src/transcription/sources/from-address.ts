@@ -55,12 +55,9 @@ export function fromAddress(address: string, rules: AddressRules): RecordingSour
 async function fetchFrom(
   url: URL,
   rules: AddressRules,
-  {
-    path,
-    signal,
-    limits,
-  }: { readonly path: string; readonly signal: AbortSignal; readonly limits: RecordingLimits },
+  to: { readonly path: string; readonly signal: AbortSignal; readonly limits: RecordingLimits },
 ): Promise<Received | URL> {
+  const { path, signal, limits } = to
   const agent = publicAgent(url, rules)
   if (!agent) return addressRefused
   try {

@@ -71,20 +71,18 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       },
       problems: ['not_found', 'unavailable'],
     }),
-    delete: {
-      ...get({
-        id: 'deleteTranscriptionJob',
-        summary: 'Cancel or delete a job',
-        description: 'Ends the job if it runs, and deletes its recording and its transcript.',
-        tag: 'Speech',
-        key: true,
-        parameters: [JOB_PARAMETER],
-        responses: {
-          204: { description: 'Success.', headers: { 'X-Request-Id': header('RequestId') } },
-        },
-        problems: ['not_found', 'unavailable'],
-      }).get,
-    },
+    delete: get({
+      id: 'deleteTranscriptionJob',
+      summary: 'Cancel or delete a job',
+      description: 'Ends the job if it runs, and deletes its recording and its transcript.',
+      tag: 'Speech',
+      key: true,
+      parameters: [JOB_PARAMETER],
+      responses: {
+        204: { description: 'Success.', headers: { 'X-Request-Id': header('RequestId') } },
+      },
+      problems: ['not_found', 'unavailable'],
+    }).get,
   },
   [streamWire.TICKETS_PATH]: {
     post: {
