@@ -5,13 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { withTimeLimit } from '../time.js'
 import { decodingTimeoutMs } from './recording-limits.js'
-import {
-  noSound,
-  type RecordingRefused,
-  recordingDamaged,
-  recordingTooLong,
-  unsupportedMedia,
-} from './sources/recording-source.js'
+import { noSound, type RecordingRefused, refuseRecording } from './sources/recording-source.js'
 
 /** The share of frames that cannot be decoded; more of them are noise to an engine, fewer are a scratch. */
 const MAX_ERROR_RATE = 0.02
@@ -74,14 +68,15 @@ export async function decode(
   // The last frame of a file that was cut off is an error, and in a short one already more than the share.
   const isCutOff =
     result?.status === TOO_MANY_ERRORS && result.errorOutput.match(DECODING_ERROR)?.length === 1
-  if (result?.status === TOO_MANY_ERRORS && !isCutOff) return recordingDamaged
+  const damaged = refuseRecording('recording_damaged')
+  if (result?.status === TOO_MANY_ERRORS && !isCutOff) return damaged
   if (result?.status !== 0 && !isCutOff)
-    return result?.errorOutput.includes('matches no streams') ? noSound : unsupportedMedia
+    return result?.errorOutput.includes('matches no streams') ? noSound : refuseRecording('unsupported_media')
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
-  if (durationSeconds > maxSeconds) return recordingTooLong
+  if (durationSeconds > maxSeconds) return refuseRecording('recording_too_long')
   // Reading ended with an error instead of the end of the file. A file that was merely cut off has an end.
   const brokeOff = result.errorOutput.includes(`${path}: `)
-  if (brokeOff || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) return recordingDamaged
+  if (brokeOff || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) return damaged
   return { outcome: 'decoded', path: decoded, durationSeconds: Math.round(durationSeconds * 100) / 100 }
 }
 

@@ -19,11 +19,9 @@ import { fromAddress } from './sources/from-address.js'
 import {
   busy,
   InvalidSourceError,
-  languageUnavailable,
   type RecordingRefused,
   type RecordingSource,
-  timestampsUnavailable,
-  unavailable,
+  refuseRecording,
 } from './sources/recording-source.js'
 
 const RETRY_AFTER_SECONDS = 10
@@ -74,7 +72,7 @@ export function createTranscription(parts: TranscriptionParts) {
   ): Promise<Recognized | RecordingRefused> {
     const { callerGone, onProgress = () => {}, limits: allowed = limits.waiting, ...speech } = more
     const progress = progressLog(log, origin, source.name)
-    if (!transcriber) return progress.refused(unavailable)
+    if (!transcriber) return progress.refused(refuseRecording('transcription_unavailable'))
     const freeSlot = slots.take(origin.application)
     if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
     const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
@@ -146,8 +144,10 @@ async function transcribeIn(
   if (received.outcome === 'refused') return progress.refused(received)
   progress.step('received', { bytes: received.bytes })
   const { format = 'json', ...speech } = { ...parts.speech, ...received.speech }
-  if (needsTimes(format) && !transcriber.givesTimes) return progress.refused(timestampsUnavailable)
-  if (!knows(transcriber, speech.language)) return progress.refused(languageUnavailable)
+  const withoutTimes = refuseRecording('timestamps_unavailable')
+  const withoutLanguage = refuseRecording('language_unavailable')
+  if (needsTimes(format) && !transcriber.givesTimes) return progress.refused(withoutTimes)
+  if (!knows(transcriber, speech.language)) return progress.refused(withoutLanguage)
   report({ state: 'decoding' })
   const decoded = await decode(received.path, limits.maxSeconds, signal)
   if (decoded.outcome === 'refused') return progress.refused(decoded)
@@ -161,10 +161,10 @@ async function transcribeIn(
   }
   const recording = { ...speech, path, durationSeconds, withTimes, onSegment, signal }
   const transcript = await recognize(transcriber, recording, limits.engineMs(durationSeconds))
-  if (transcript === 'language_unavailable') return progress.refused(languageUnavailable)
+  if (transcript === 'language_unavailable') return progress.refused(withoutLanguage)
   // Silence needs no times.
   if (needsTimes(format) && transcript.text !== '' && !transcript.segments)
-    return progress.refused(timestampsUnavailable)
+    return progress.refused(withoutTimes)
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'recognized', format, durationSeconds, transcript }
 }

@@ -7,18 +7,17 @@ import { type AddressRules, isForbiddenAddress, publicAgent } from '../../safe-f
 import { withTimeLimit } from '../../time.js'
 import type { RecordingLimits } from '../recording-limits.js'
 import {
-  addressRefused,
   fetchFailed,
-  fileTooLarge,
   type Received,
   type RecordingSource,
+  refuseRecording,
   saveRecording,
-  unsupportedMedia,
 } from './recording-source.js'
 
 /** How often a host may name another address. */
 const MAX_REDIRECTS = 3
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
+const addressRefused = refuseRecording('address_refused')
 
 /**
  * A file that a caller names by its address (R87). It is fetched only by https from a public address, or from a host
@@ -72,8 +71,8 @@ async function fetchFrom(
         return fetchFailed(
           `The host sent the file with ${ENCODINGS.has(encoding) ? `the encoding ${encoding}` : 'an encoding'}.`,
         )
-      if (!isMedia(headers['content-type'])) return unsupportedMedia
-      if (Number(headers['content-length'] ?? 0) > limits.maxBytes) return fileTooLarge
+      if (!isMedia(headers['content-type'])) return refuseRecording('unsupported_media')
+      if (Number(headers['content-length'] ?? 0) > limits.maxBytes) return refuseRecording('file_too_large')
       return await saveRecording(response, path, signal, limits)
     } finally {
       response.destroy()

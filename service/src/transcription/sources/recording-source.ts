@@ -38,26 +38,12 @@ export class InvalidSourceError extends Error {
   }
 }
 
-function refused(reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>): RecordingRefused {
+/** Refuses a recording for a reason that says everything. */
+export function refuseRecording(
+  reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>,
+): RecordingRefused {
   return { outcome: 'refused', refusal: { reason } }
 }
-
-/** The refusal of an address that must not be fetched. */
-export const addressRefused: RecordingRefused = refused('address_refused')
-/** The refusal of a file that is too large. */
-export const fileTooLarge: RecordingRefused = refused('file_too_large')
-/** The refusal of a recording that lasts too long. */
-export const recordingTooLong: RecordingRefused = refused('recording_too_long')
-/** The refusal of a recording with too many errors. */
-export const recordingDamaged: RecordingRefused = refused('recording_damaged')
-/** The refusal of a language that the engine does not have. */
-export const languageUnavailable: RecordingRefused = refused('language_unavailable')
-/** The refusal of a file that is no recording. */
-export const unsupportedMedia: RecordingRefused = refused('unsupported_media')
-/** The refusal where no engine is installed. */
-export const unavailable: RecordingRefused = refused('transcription_unavailable')
-/** The refusal of a format that needs times. */
-export const timestampsUnavailable: RecordingRefused = refused('timestamps_unavailable')
 
 /** The refusal of a file without a sound track. */
 export const noSound: RecordingRefused = {
@@ -96,7 +82,7 @@ export async function saveRecording(
     await pipeline(stream, counter, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
     return { outcome: 'received', path, bytes }
   } catch (error) {
-    if (error instanceof TooLargeError) return fileTooLarge
+    if (error instanceof TooLargeError) return refuseRecording('file_too_large')
     throw error
   }
 }
