@@ -11,13 +11,15 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** The directory of one process over the shared store, and how often it looked keys up. */
-function process(): { directory: ApplicationDirectory; lookups(): number } {
+/** The directory of one process over the shared store, and how often it looked keys up and read settings. */
+function process(): { directory: ApplicationDirectory; lookups(): number; reads(): number } {
   let lookups = 0
+  let reads = 0
   const store: typeof bench.store = {
     ...bench.store,
     query(text, params) {
       if (/SELECT application, id, mode/.test(text)) lookups++
+      if (/SELECT settings/.test(text)) reads++
       return bench.store.query(text, params)
     },
   }
@@ -28,7 +30,7 @@ function process(): { directory: ApplicationDirectory; lookups(): number } {
     acceptTestKeys: true,
     log: () => {},
   }
-  return { directory: applicationDirectory({ store, ...parts }), lookups: () => lookups }
+  return { directory: applicationDirectory({ store, ...parts }), lookups: () => lookups, reads: () => reads }
 }
 
 const soon = { timeout: 10_000, interval: 50 }
@@ -55,6 +57,33 @@ test('a revoked key and a changed setting take effect immediately in the same pr
   await ops.revokeKey('shared', id)
   expect(await here.directory.byKey(key)).toBeUndefined()
   await expect.poll(() => elsewhere.directory.byKey(key), soon).toBeUndefined()
+})
+
+test('an application is built anew only after a change of its settings, its webhook or its complaints', async () => {
+  const { directory, reads } = process()
+  const ops = operator(bench.store, 'ops')
+  await ops.createApplication('steady')
+  const first = await directory.byName('steady')
+  const readsAfterLook = async () => {
+    await directory.byName('steady')
+    return reads()
+  }
+  await expect.poll(readsAfterLook, soon).toBeGreaterThan(1)
+  expect(await directory.byName('steady')).toBe(first)
+
+  await ops.setWebhook('steady', { url: 'https://hooks.example', channels: ['sms'] })
+  await expect.poll(async () => (await directory.byName('steady')).webhookChannels, soon).toEqual(['sms'])
+  await bench.store.query(
+    'INSERT INTO mail_complaint (application, email, complained_at) VALUES ($1, $2, $3)',
+    ['steady', 'bob@example.com', Date.now()],
+  )
+  await expect.poll(async () => (await directory.deliveryOf('steady')).hasComplaints, soon).toBe(true)
+  await ops.changeSettings('steady', { set: { lockDuration: '1h' } })
+  await expect
+    .poll(async () => (await directory.byName('steady')).limits.lockDurationMs, soon)
+    .toBe(3_600_000)
+  await ops.changeSettings('steady', { unset: ['lockDuration'] })
+  await expect.poll(async () => (await directory.byName('steady')).limits, soon).toEqual(first.limits)
 })
 
 test('the store contains only the SHA-256 of an API key, and the end of its checksum (R85)', async () => {

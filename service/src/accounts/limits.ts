@@ -217,14 +217,10 @@ function toNumber(value: Duration | undefined): number {
 
 function ruleOf(name: RangeName): z.ZodType<Duration> {
   const { unit, min, max, default: initial } = RANGES[name]
+  const [least, most] = [toNumber(min), toNumber(max)]
   const isAllowed = (value: unknown) => {
     const number = unit === 'ms' ? durationMs(value) : value
-    return (
-      typeof number === 'number' &&
-      Number.isInteger(number) &&
-      number >= toNumber(min) &&
-      number <= toNumber(max)
-    )
+    return typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most
   }
   const usual = initial === undefined ? '' : ` (default ${initial})`
   const error =
@@ -256,14 +252,20 @@ export const { drainDuration: drainRule, ...processRules } = Object.fromEntries(
     : z.ZodDefault<z.ZodType<number, ValueOf<ProcessRanges[Name]>>>
 }
 
-/** Complete limits: what is set, then `base`, then the defaults. */
-export function limitsFrom(set: LimitOptions, base?: Limits): Limits {
-  const entries = LIMIT_NAMES.map((name) => {
-    const { unit, default: initial } = LIMIT_RANGES[name]
-    const key = unit === 'ms' ? `${name}Ms` : name
-    return [key, durationMs(set[name]) ?? base?.[key as keyof Limits] ?? toNumber(initial)]
-  })
-  return Object.fromEntries(entries)
+/** The name of each limit in `Limits`, with its default. */
+const LIMITS = LIMIT_NAMES.map((name) => {
+  const { unit, default: initial } = LIMIT_RANGES[name]
+  return { name, key: unit === 'ms' ? `${name}Ms` : name, initial: toNumber(initial) }
+})
+
+const defaults = LIMITS.map(({ key, initial }) => [key, initial])
+const DEFAULT_LIMITS: Limits = Object.fromEntries(defaults)
+
+/** Complete limits: what is set, then `base`. */
+export function limitsFrom(set: LimitOptions, base = DEFAULT_LIMITS): Limits {
+  const own = LIMITS.filter(({ name }) => set[name] !== undefined)
+  if (own.length === 0) return base
+  return { ...base, ...Object.fromEntries(own.map(({ name, key }) => [key, toNumber(set[name])])) }
 }
 
 const port = (error: string) =>

@@ -225,7 +225,7 @@ export function effectiveApplication(
   const usual = applicationDefaults(application)
   const ofDefault: ApplicationDefaults = defaults ?? { ...usual, tier: 'enterprise' }
   const own = application === DEFAULT_APPLICATION ? ofDefault : usual
-  return applicationFrom(application, 'live', own, set)
+  return applicationFrom(application, own, set)
 }
 
 // Written as JSON.

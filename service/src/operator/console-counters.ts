@@ -70,5 +70,5 @@ export function consoleApplication(url: string | undefined): Application {
     methods: KEPT_METHODS,
     relyingParty: relyingPartyOf(relyingParty.data, CONSOLE_NAME),
   }
-  return applicationFrom(CONSOLE_APPLICATION, 'live', defaults, {})
+  return applicationFrom(CONSOLE_APPLICATION, defaults, {})
 }

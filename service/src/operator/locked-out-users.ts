@@ -58,7 +58,7 @@ export function applicationIn(
   const defaults = applicationDefaults(application)
   const own = relyingPartyOf(relyingParty, application)
   const base = application === DEFAULT_APPLICATION ? { ...defaults, relyingParty: own } : defaults
-  return applicationFrom(application, 'live', base, parseStoredSettings(settings))
+  return applicationFrom(application, base, parseStoredSettings(settings))
 }
 
 const FACTORS: Readonly<Record<KeptMethod, string>> = {

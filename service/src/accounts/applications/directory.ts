@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Scope } from 'countersign/protocol'
-import type { Mode } from '../../store/partition.js'
+import { type Mode, partitionOf } from '../../store/partition.js'
 import { sha256, textHash } from '../../store/secrets/hash.js'
 import { queryOne, type Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
@@ -30,6 +30,8 @@ export async function insertApplication(store: Store, name: string): Promise<voi
 
 /** Finds applications. What it returns is at most a second old. */
 export type ApplicationDirectory = ReturnType<typeof applicationDirectory>
+
+type SettingsRow = WebhookRow & { readonly settings: string; readonly has_complaints: boolean }
 
 interface KeyRow extends KeyUse {
   readonly mode: Mode
@@ -72,24 +74,29 @@ export function applicationDirectory(parts: {
     return expiresAt !== null && expiresAt <= Date.now() ? 'an expired key; create a new one' : undefined
   }
 
-  async function findSettings(name: string) {
-    const [row] = await store.query<{ settings: string; has_complaints: boolean } & WebhookRow>(
+  /** Finds the settings of an application. A row that has not changed since `former` was read is not parsed. */
+  async function findSettings(name: string, former?: ReturnType<typeof settingsIn>) {
+    const [row] = await store.query<SettingsRow>(
       `SELECT settings, ${WEBHOOK_COLUMNS},
          EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
        FROM application LEFT JOIN application_webhook USING (application) WHERE application = $1`,
       [name],
     )
+    const text = JSON.stringify(row ?? {})
+    return former?.text === text ? former : settingsIn(name, text, row)
+  }
+
+  function settingsIn(name: string, text: string, row: SettingsRow | undefined) {
     const set = parseStoredSettings(row?.settings ?? '{}')
     const webhook = webhookFrom(row)
     const base = described.get(name) ?? applicationDefaults(name)
-    const withMode = (mode: Mode): Application => ({
-      ...applicationFrom(name, mode, base, set),
-      webhookChannels: webhook?.channels ?? [],
-    })
+    const live = { ...applicationFrom(name, base, set), webhookChannels: webhook?.channels ?? [] }
+    const test: Application = { ...live, id: partitionOf({ application: name, mode: 'test' }), mode: 'test' }
     return {
+      text,
       /** With whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
       delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
-      application: { live: withMode('live'), test: withMode('test') },
+      application: { live, test },
     }
   }
 
@@ -169,13 +176,14 @@ interface Entry<T> {
 
 const MAX_ENTRIES = 10_000
 
-/** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
-function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>) {
+/** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. `load` gets the former value. */
+function ttlCache<T>(ttlMs: number, load: (key: string, former?: T) => Promise<T>) {
   const entries = new Map<string, Entry<T>>()
 
   function loadNow(key: string): Promise<T> {
     // The lifetime begins before loading: a change during loading must be seen in time too.
-    const entry: Entry<T> = { expiresAt: performance.now() + ttlMs, loading: load(key) }
+    const expiresAt = performance.now() + ttlMs
+    const entry: Entry<T> = { expiresAt, loading: load(key, entries.get(key)?.loaded?.value) }
     if (entries.size >= MAX_ENTRIES) entries.clear()
     entries.set(key, entry)
     const drop = () => entries.get(key) === entry && entries.delete(key)

@@ -3,10 +3,9 @@ import { isCountry } from '../../messages/contacts/phone.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../../messages/texts/catalogue.js'
 import { faultsInOwnTexts } from '../../messages/texts/own-texts.js'
 import { baseOf, choicesIn } from '../../process/configuration-error.js'
-import type { Mode } from '../../store/partition.js'
 import { partitionOf } from '../../store/partition.js'
 import { type Application, NOTICES, OPTIONAL_METHODS, type OwnTexts, TIERS } from '../application.js'
-import { LIMIT_NAMES, limitRules, limitsFrom, limitText } from '../limits.js'
+import { limitRules, limitsFrom, limitText } from '../limits.js'
 import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
 import { displayName, type SettingText, setting, textOf } from './setting-text.js'
@@ -240,16 +239,15 @@ export function applicationDefaults(name: string): ApplicationDefaults {
   }
 }
 
-/** The application as a key with this mode sees it, without a webhook: what is set, and the defaults for the rest. */
+/** The application as its live keys see it, without a webhook: what is set, and the defaults for the rest. */
 export function applicationFrom(
   name: string,
-  mode: Mode,
   defaults: ApplicationDefaults,
   set: ApplicationSettings,
 ): Application {
   return {
-    id: partitionOf({ application: name, mode }),
-    mode,
+    id: partitionOf({ application: name, mode: 'live' }),
+    mode: 'live',
     name: set.name ?? defaults.name,
     origin: set.origin ?? defaults.origin,
     locale: set.locale ?? defaults.locale,
@@ -262,7 +260,7 @@ export function applicationFrom(
       perMonth: set.spendPerMonth ?? defaults.spending.perMonth,
     },
     notices: set.notices ?? defaults.notices,
-    limits: limitsFrom(Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, set[limit]])), defaults.limits),
+    limits: limitsFrom(set, defaults.limits),
     relyingParty: relyingPartyFrom(set, defaults.relyingParty, set.name ?? defaults.name),
     keyPolicy: keyPolicyFrom(set, defaults.keyPolicy),
     texts: set.texts ?? {},
