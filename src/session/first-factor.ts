@@ -45,7 +45,7 @@ export async function recordFor(
   const isEnough = verdict === 'verify' && !requiredBy(decision, account) && account.factors.length > 0
   // Nor where nothing can be stored (R134): its new token could not be sent.
   const mayTrust = isEnough && !shared.readOnly
-  const recognized = mayTrust ? await browsers.recognize({ req, shared }, account) : undefined
+  const recognized = mayTrust ? await browsers.recognize(req, account) : undefined
   const required = { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
   return recognized ? { settled, ...recognized, ...required, stage: 'trusted' } : required
 }

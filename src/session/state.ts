@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
 import type { Amr, Factor, ShownMethod, Strength } from '../protocol/factor.js'
-import type { Entry } from '../stores/trust/devices.js'
 import type { LogIn, LogOut } from './passport-request.js'
 import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
 
@@ -141,19 +140,13 @@ export interface Account {
   readonly unconfirmed?: true
 }
 
-/** A request, and the entries of the trusted-device cookie that its response already sets. */
-export interface BrowserExchange {
-  readonly req: Request
-  readonly shared: { deviceEntries?: readonly Entry[] }
-}
-
 /** The id of a trusted device, and the user's factors as a digest, which its trust is bound to. */
 type RecognizedDevice = Pick<TrustedRecord, 'device' | 'factors'>
 
 /** The facts that a sign-in needs about the browser that it comes from. */
 export interface TrustedBrowsers {
   /** The trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
-  recognize(exchange: BrowserExchange, account: Account): Promise<RecognizedDevice | undefined>
+  recognize(req: Request, account: Account): Promise<RecognizedDevice | undefined>
   /** Whether that device is still trusted; with `account`, also for its factors. @throws {TrustStoreError} when the store fails. */
   holds(record: TrustedRecord, user: Express.User, account?: Account): Awaitable<boolean>
 }
@@ -198,8 +191,6 @@ export interface RequestState<Gate = unknown> {
   arrivedAs?: SessionState['stage']
   /** Whether `requireStrongest` let the request through. */
   strongestShown?: boolean
-  /** The entries of the trusted-device cookie that the response sets. */
-  deviceEntries?: readonly Entry[]
 }
 
 /** A request with what the session module works with, handed over together. */

@@ -82,6 +82,8 @@ export class TokenLogin {
   /** Whether the ends of the user's sessions were looked up for it. */
   isVouched = false
   about: AboutLogin
+  /** The value that the client keeps of its trusted device from now on, and sends as `MFA-Device`. `undefined` if it does not change. */
+  device: string | undefined
   /** The reference that the client sent. */
   readonly sent: string | undefined
   private readonly logins: TokenLogins

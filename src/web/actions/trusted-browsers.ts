@@ -3,7 +3,7 @@ import type { Deps } from '../../flows/deps.js'
 import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
-import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
+import type { Account, TrustedBrowsers } from '../../session/state.js'
 import { type Device, type DeviceOwner, type Devices, factorsDigest } from '../../stores/trust/devices.js'
 import { browserOf } from '../http/browser.js'
 import { cookieNameFor } from '../http/cookies.js'
@@ -17,11 +17,11 @@ export interface Browsers extends TrustedBrowsers {
   /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
   /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
-  remember(exchange: BrowserExchange, owner: TrustOwner, record: MfaRecord): Promise<string | undefined>
+  remember(req: Request, owner: TrustOwner, record: MfaRecord): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
-  list(exchange: BrowserExchange, owner: TrustOwner): Promise<readonly (Device & { current: boolean })[]>
+  list(req: Request, owner: TrustOwner): Promise<readonly (Device & { current: boolean })[]>
   /** Revokes one device, and returns whether it existed. */
-  revoke(exchange: BrowserExchange, userId: string, id: string): Promise<boolean>
+  revoke(req: Request, userId: string, id: string): Promise<boolean>
   /** Revokes all devices of the user, and returns how many there were. */
   revokeAll(userId: string): Promise<number>
 }
@@ -51,23 +51,23 @@ export function browsersWith(
   })
   const ownerOf = ({ user, userId, factors }: TrustOwner) => ownerWith(user, userId, factorsDigest(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
-  const idsIn = (exchange: BrowserExchange) => cookie.read(exchange).map(({ id }) => id)
+  const idsIn = (req: Request) => cookie.read(req).map(({ id }) => id)
 
   return {
     offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),
 
-    async recognize(exchange, account) {
+    async recognize(req, account) {
       const { user, userId } = account
-      const entries = cookie.read(exchange)
+      const entries = cookie.read(req)
       if (entries.length === 0) return undefined
       try {
-        if (!isAllowed(exchange.req, user)) return undefined
+        if (!isAllowed(req, user)) return undefined
         const found = await devices.recognize(ownerOf(account), entries)
         if (found.outcome === 'unknown') {
           if (found.copied) emit({ type: 'device_copied', userId })
           return undefined
         }
-        if (found.entry) cookie.write(exchange, found.entry, [])
+        if (found.entry) cookie.write(req, found.entry, [])
         emit({ type: 'device_recognized', userId, device: found.device })
         return { device: found.device, factors: factorsDigest(account.factors) }
       } catch (error) {
@@ -83,11 +83,10 @@ export function browsersWith(
       (!account || factors === factorsDigest(account.factors)) &&
       devices.holds(ownerWith(user, userId, factors), device),
 
-    async remember(exchange, account, record) {
-      const { req } = exchange
+    async remember(req, account, record) {
       try {
         if (!isAllowed(req, account.user)) return undefined
-        const replaced = idsIn(exchange)
+        const replaced = idsIn(req)
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browserOf(req, settings), theirs)
@@ -96,7 +95,7 @@ export function browsersWith(
           await devices.revoke(account.userId, entry.id)
           return undefined
         }
-        cookie.write(exchange, entry, theirs)
+        cookie.write(req, entry, theirs)
         emit({ type: 'device_trusted', userId: account.userId, device: entry.id })
         return entry.id
       } catch (error) {
@@ -105,17 +104,17 @@ export function browsersWith(
       }
     },
 
-    async list(exchange, account) {
-      const here = new Set(idsIn(exchange))
+    async list(req, account) {
+      const here = new Set(idsIn(req))
       return (await devices.list(ownerOf(account))).map((device) => ({
         ...device,
         current: here.has(device.id),
       }))
     },
 
-    async revoke(exchange, userId, id) {
+    async revoke(req, userId, id) {
       if (!(await devices.revoke(userId, id))) return false
-      if (idsIn(exchange).includes(id)) cookie.write(exchange, undefined, [id])
+      if (idsIn(req).includes(id)) cookie.write(req, undefined, [id])
       emit({ type: 'devices_revoked', userId, count: 1, why: 'user' })
       return true
     },

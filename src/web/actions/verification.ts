@@ -69,7 +69,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, shared, state } = context
+  const { req, deps, state } = context
   const checked = await checkedBy(context, steps)
   if (checked.outcome === 'refused') return checked
   const { method, shown, amr, backupCodesLeft } = checked
@@ -98,7 +98,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     },
     async release() {
       await deps.approvals.release(state.userId, steps.approval)
-      if (device !== undefined) await deps.browsers.revoke({ req, shared }, state.userId, device)
+      if (device !== undefined) await deps.browsers.revoke(req, state.userId, device)
     },
   }
   await finish(context, ending, pending)
@@ -275,7 +275,7 @@ async function releaseOnError<Result>(
 
 /** Trusts this browser, if it may be trusted, and returns the device's id. */
 async function trustBrowser(
-  { req, deps, shared, state, user }: RequestContext,
+  { req, deps, state, user }: RequestContext,
   method: Method | 'backup',
 ): Promise<string | undefined> {
   // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
@@ -284,7 +284,7 @@ async function trustBrowser(
   const required = factorChange(user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const owner = { user: state.user, userId: state.userId, factors: user.factors }
-  return deps.browsers.remember({ req, shared }, owner, state.record)
+  return deps.browsers.remember(req, owner, state.record)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

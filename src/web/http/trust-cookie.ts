@@ -1,4 +1,4 @@
-import type { BrowserExchange } from '../../session/state.js'
+import type { Request } from 'express'
 import { tokenLoginOf } from '../../session/transport.js'
 import type { Entry } from '../../stores/trust/devices.js'
 import { setCookie } from './cookies.js'
@@ -11,46 +11,42 @@ const MAX_READ = 24
 
 /** The trusted-device cookie of a browser: one entry for each user, the newest first. */
 export interface TrustCookie {
-  read(exchange: BrowserExchange): readonly Entry[]
+  /** Its entries, as the response leaves them. */
+  read(req: Request): readonly Entry[]
   /** Adds an entry, if there is one, and removes the entries of the devices in `without`. */
-  write(exchange: BrowserExchange, entry: Entry | undefined, without: readonly string[]): void
+  write(req: Request, entry: Entry | undefined, without: readonly string[]): void
 }
 
 /** The trusted-device cookie with that name. */
 export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
-  const read = ({ req, shared }: BrowserExchange) => {
-    if (shared.deviceEntries) return shared.deviceEntries
-    return tokenLoginOf(req)
-      ? entriesOf([req.get('mfa-device') ?? ''])
-      : entriesIn(req.get('cookie') ?? '', name)
+  const read = (req: Request) => {
+    const login = tokenLoginOf(req)
+    if (login) return entriesOf([login.device ?? req.get('mfa-device') ?? ''])
+    const set = [req.res?.getHeader('set-cookie') ?? []].flat().map(String)
+    const latest = set.findLast((cookie) => cookie.startsWith(`${name}=`)) ?? req.get('cookie') ?? ''
+    return entriesIn(latest, name)
   }
 
   return {
     read,
-    write(exchange, entry, without) {
-      const { req, shared } = exchange
+    write(req, entry, without) {
       const { res } = req
       if (!res || res.headersSent) return
       const gone = new Set([...without, entry?.id])
-      const others = read(exchange).filter(({ id }) => !gone.has(id))
+      const others = read(req).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
-      shared.deviceEntries = entries
-      if (tokenLoginOf(req)) return
-      if (entries.length === 0)
+      const login = tokenLoginOf(req)
+      if (login) login.device = textOf(entries)
+      else if (entries.length === 0)
         return void res.clearCookie(name, { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' })
       // The store decides when an entry expires (R65); the cookie may live longer.
-      setCookie(req, res, name, textOf(entries), '/', maxAgeMs)
+      else setCookie(req, res, name, textOf(entries), '/', maxAgeMs)
     },
   }
 }
 
 function textOf(entries: readonly Entry[]): string {
   return entries.map(({ id, token }) => `${id}.${token}`).join('~')
-}
-
-/** The value that a client without cookies keeps of its trusted device, and sends as `MFA-Device`; empty if this answer changes nothing. */
-export function deviceIn({ deviceEntries }: BrowserExchange['shared']): { readonly device?: string } {
-  return deviceEntries ? { device: textOf(deviceEntries) } : {}
 }
 
 const ENTRY = /^([\w-]{22})\.([\w-]{43})$/

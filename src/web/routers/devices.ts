@@ -50,12 +50,12 @@ export function devicesRoutes({ settings }: RouteDeps): RouteHandlers<'devicesRo
 }
 
 function list(context: RouteContext) {
-  const { deps, state, user } = context
-  return deps.browsers.list(context, { user: state.user, userId: state.userId, factors: user.factors })
+  const { req, deps, state, user } = context
+  return deps.browsers.list(req, { user: state.user, userId: state.userId, factors: user.factors })
 }
 
-async function revoke(context: RouteContext, device: string): Promise<number | Refused> {
-  const wasThere = await context.deps.browsers.revoke(context, context.state.userId, device)
+async function revoke({ req, deps, state }: RouteContext, device: string): Promise<number | Refused> {
+  const wasThere = await deps.browsers.revoke(req, state.userId, device)
   return wasThere ? 1 : refuse({ code: 'unknown_device' })
 }
 

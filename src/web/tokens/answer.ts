@@ -4,9 +4,9 @@ import type { TokenEnd } from '../../protocol/token-claims.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import type { TokenLogin } from '../../session/token-login.js'
 import { tokenLoginOf } from '../../session/transport.js'
+import { onlyGiven } from '../../shape.js'
 import { newId } from '../../stores/trust/devices.js'
 import type { EnteredRequest, TokenDeps } from '../actions/context.js'
-import { deviceIn } from '../http/trust-cookie.js'
 import { makeClaims } from './claims.js'
 import { tokensOf } from './enter.js'
 
@@ -14,7 +14,7 @@ import { tokensOf } from './enter.js'
 export async function answer(at: EnteredRequest, res: Response, body: object): Promise<void> {
   const login = tokenLoginOf(at.req)
   if (!login) return void res.json(body)
-  const device = deviceIn(at.shared)
+  const device = onlyGiven({ device: login.device })
   if (!login.isComplete) return void res.json({ ...body, ...login.news, ...device })
   const { status, next: _next, ...rest }: { status?: unknown; next?: unknown } = { ...body }
   const issued = await issueTokens(at, login)
