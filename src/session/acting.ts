@@ -60,7 +60,7 @@ export async function beginActing(
     keepSessionInfo: false,
     release: async () => {},
   }
-  await logInContinuing(at, customer, { renewal })
+  await logInContinuing(at, customer, renewal)
 }
 
 /** Returns to the session of the member of staff, for one request. @throws {SessionEndedError} to all others. */
@@ -84,7 +84,7 @@ export async function endActing(
     keepSessionInfo: false,
     release: () => release(userId, record.transaction),
   }
-  await logInContinuing(at, user, { renewal })
+  await logInContinuing(at, user, renewal)
   // The sessions of the member of staff may have been ended in the meantime.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }

@@ -25,6 +25,9 @@ import { deserializeUser } from './withheld-user.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 
+/** The other gates or products of almost every request, which passes one gate. */
+export const NO_OTHERS = [] as const
+
 /**
  * The session state of a request, found once. A user of Passport without a record is pending, however they signed in (R02); a
  * decision that let a session in without a factor is kept for a while (R133). A promise only if something has to be asked.
@@ -33,8 +36,9 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 export function sessionStateOf(at: SessionRequest, isAsked = false): Awaitable<SessionState> {
   const { req, deps, shared } = at
   const product = productOf(deps.settings)
-  const { session, others } = shared
-  const found = session?.product === product ? session : others?.find((other) => other.product === product)
+  const { session } = shared
+  const found =
+    session?.product === product ? session : session?.others.find((other) => other.product === product)
   // A login or logout within this request changes the session's id, and with it the answer.
   // An app without express-session has no id.
   const isCurrent =
@@ -68,12 +72,18 @@ export function setState(at: SessionRequest, state: SessionState, isAsked = true
   const { req, deps, shared } = at
   const sessionId = sessionIdOf(req)
   const product = productOf(deps.settings)
-  const { session, others = [] } = shared
-  if (session && session.product !== product) {
-    shared.others = [session, ...others].filter((other) => other.product !== product)
+  const { session } = shared
+  const isOther = session !== undefined && session.product !== product
+  shared.session = {
+    product,
+    sessionId,
+    state,
+    isAsked: isAsked || isSettledFor(state),
+    others: isOther
+      ? [session, ...session.others].filter((other) => other.product !== product)
+      : (session?.others ?? NO_OTHERS),
+    mayChangeFactors: session?.mayChangeFactors ?? state.stage === 'none',
   }
-  shared.session = { product, sessionId, state, isAsked: isAsked || isSettledFor(state) }
-  shared.arrivedAs ??= state.stage
   req.mfa = new RequestMfaStatus(at, state)
   if (state.stage === 'pending') withholdUser(req)
   // The user of a login that is no longer pending was withheld from Passport, too.
@@ -82,11 +92,8 @@ export function setState(at: SessionRequest, state: SessionState, isAsked = true
 }
 
 /** Whether a gate that the request passed withholds the user from it: its login is pending, or ended (R142). */
-export function isWithheld({
-  req,
-  shared: { session, others = [] },
-}: Pick<SessionRequest, 'req' | 'shared'>): boolean {
-  return [session, ...others].some(
+export function isWithheld({ req, shared: { session } }: Pick<SessionRequest, 'req' | 'shared'>): boolean {
+  return [session, ...(session?.others ?? [])].some(
     (found) =>
       found?.sessionId === sessionIdOf(req) &&
       (found.state.stage === 'pending' || found.state.stage === 'none'),

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { HostError, sessionEnded } from '../errors.js'
 import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
 import { onlyGiven } from '../shape.js'
-import { hasEnded, sessionStateOf, setState } from './find-state.js'
+import { hasEnded, NO_OTHERS, sessionStateOf, setState } from './find-state.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
 import {
@@ -19,6 +19,7 @@ import { DROPPED, type MfaRecord, type VerifiedRecord, without } from './record.
 import { requestState } from './request-state.js'
 import { startLogin } from './start-login.js'
 import type {
+  Continued,
   PendingRenewal,
   PendingVerification,
   RequestState,
@@ -36,18 +37,22 @@ import { userIdOf } from './user-factors.js'
  * Passport creates and saves.
  */
 
-/** Replaces `req.logIn` for the rest of this request, so that it starts a pending login or completes one. */
-export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
-  const { logIn } = shared
-  if (logIn?.deps === deps) return
-  if (logIn) {
-    const others = [logIn.deps, ...(logIn.others ?? [])].filter((other) => other !== deps)
-    shared.logIn = { ...logIn, deps, others }
+/**
+ * Marks a request as one that passed a gate, for the routes and guards after it, and replaces its `req.logIn`, so that it starts a pending
+ * login or completes one.
+ */
+export function passGate<Gate extends SessionDeps>({ req, deps, shared }: SessionRequest<Gate>): void {
+  const { gates } = shared
+  if (gates?.last === deps) return
+  if (gates) {
+    const others = [gates.last, ...gates.others].filter((other) => other !== deps)
+    shared.gates = { ...gates, last: deps, others }
     return
   }
   // Finding the session state has checked that Passport's methods are there.
   const target = req as Request & PassportRequest
-  shared.logIn = { original: target.logIn, logOut: target.logOut, deps }
+  shared.gates = { last: deps, others: NO_OTHERS, logIn: target.logIn, logOut: target.logOut }
+  if (shared.readOnly) return
   target.logIn = gatedLogIn
   target.login = gatedLogIn
   target.logOut = freeingLogOut
@@ -57,10 +62,10 @@ export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
 /** The replacement of `req.logOut`, which frees the place of what the session asks its user to approve (R126). */
 function freeingLogOut(this: Request, ...rest: unknown[]): void {
   const shared = requestState(this)
-  if (!shared.logIn) throw new TypeError('req.logOut must be called on its own request.')
-  const { logOut, deps } = shared.logIn
-  void freePlace(deps, recordIn(shared))
-  void freeTokenPlace(deps, this)
+  if (!shared.gates) throw new TypeError('req.logOut must be called on its own request.')
+  const { logOut, last } = shared.gates
+  void freePlace(last, recordIn(shared))
+  void freeTokenPlace(last, this)
   const end = tokenLoginOf(this)?.logOut ?? logOut
   end.apply(this, rest)
 }
@@ -82,12 +87,6 @@ async function freeTokenPlace({ tokenPlaces }: SessionDeps, req: Request): Promi
   if (about && !about.of) await tokenPlaces.consume(about.userId, about.place).catch(() => false)
 }
 
-/** The state that the new session continues: a verification, which makes it a verified one, or a session under another id. */
-interface Continued {
-  readonly verification?: PendingVerification | undefined
-  readonly renewal?: PendingRenewal | undefined
-}
-
 /** Says it in the options of `req.logIn`. A symbol, which no option of a host and no parsed body can be. */
 const CONTINUED = Symbol('countersign.continued')
 
@@ -102,12 +101,12 @@ export function logInContinuing(at: SessionRequest, user: Express.User, continue
 /** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const shared = requestState(this)
-  if (!shared.logIn) throw new TypeError('req.logIn must be called on its own request.')
-  const { original: own, deps: last, others = [] } = shared.logIn
+  if (!shared.gates) throw new TypeError('req.logIn must be called on its own request.')
+  const { last, others, logIn: own } = shared.gates
   const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
   const given: Options = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
-  const { [CONTINUED]: continued = takePending(shared), ...options } = given
-  const product = (continued.verification?.record ?? continued.renewal?.renewed)?.product
+  const { [CONTINUED]: continued = takeContinued(shared), ...options } = given
+  const product = continued && ('renewed' in continued ? continued.renewed : continued.record).product
   const deps = others.find(({ settings }) => productOf(settings) === product) ?? last
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return own.call(this, user, options, done ?? (() => {}))
@@ -123,7 +122,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
       () => enterOthers(at, [last, ...others]).then(() => done(), done),
       async (error: unknown) => {
         withholdUser(this)
-        await (continued.verification ?? continued.renewal)?.release().catch(() => {})
+        await continued?.release().catch(() => {})
         done(error)
       },
     )
@@ -136,12 +135,11 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
 
 Reflect.set(gatedLogIn, GATED, true)
 
-/** The verification that the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
-function takePending(shared: RequestState): Continued {
-  const { pendingVerification: verification, pendingRenewal: renewal } = shared
-  shared.pendingVerification = undefined
-  shared.pendingRenewal = undefined
-  return { verification, renewal }
+/** The login that the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
+function takeContinued(shared: RequestState): Continued | undefined {
+  const { continued } = shared
+  shared.continued = undefined
+  return continued
 }
 
 /** Has the other products decide on the new session whose gates the request passed before, so that none of them shows a user whom it withholds. */
@@ -153,7 +151,7 @@ async function enterOthers(at: SessionRequest, all: readonly SessionDeps[]): Pro
   if (session && others.length > 0) setState(at, session.state, session.isAsked)
 }
 
-async function signIn(at: SessionRequest, login: Login, { verification, renewal }: Continued): Promise<void> {
+async function signIn(at: SessionRequest, login: Login, continued: Continued | undefined): Promise<void> {
   const { settings } = at.deps
   if (settings.tokens?.only && !presentedSession(at.req)) {
     throw new HostError(
@@ -162,9 +160,8 @@ async function signIn(at: SessionRequest, login: Login, { verification, renewal 
     )
   }
   const userId = userIdOf(login.user, settings)
-  if (verification?.userId === userId) return completeLogin(at, login, verification)
-  if (renewal?.userId === userId) return renewLogin(at, login, renewal)
-  return startLogin(at, login, userId)
+  if (continued?.userId !== userId) return startLogin(at, login, userId)
+  return 'renewed' in continued ? renewLogin(at, login, continued) : completeLogin(at, login, continued)
 }
 
 /** A second factor was shown: the new session is a verified one. */

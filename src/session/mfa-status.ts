@@ -40,7 +40,7 @@ export class RequestMfaStatus implements MfaStatus {
   }
 
   /** The state that this package keeps for the request that shows this status, unless it was moved to another request. */
-  static stateIn(req: Request): RequestState<unknown> | undefined {
+  static stateIn(req: Request): RequestState | undefined {
     const { mfa } = req
     return mfa instanceof RequestMfaStatus && mfa.#at.req === req ? mfa.#at.shared : undefined
   }

@@ -47,7 +47,7 @@ export function signInForRequest(req: Request): void {
   Object.assign(req, { logIn, login: logIn, logOut, logout: logOut })
 }
 
-/** Signs the user in by `req.logIn`, which is our replacement where `wrapLogIn` ran. */
+/** Signs the user in by `req.logIn`, which is our replacement where `passGate` ran. */
 export function logIn(req: Request, user: Express.User, options: LogInOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     passportOf(req).logIn(user, options, (error) => (error ? reject(error) : resolve()))

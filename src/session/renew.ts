@@ -46,7 +46,7 @@ export async function renewSession(
     renewed: { ...without(record, ...DROPPED), transaction: newTransaction() },
     release: () => release(userId, transaction),
   }
-  await logInContinuing(at, user, { renewal })
+  await logInContinuing(at, user, renewal)
 }
 
 /** The record that a pending login goes on with after a factor that does not complete it. */
@@ -66,5 +66,5 @@ export async function continueLogin(
     ...continuation,
   }
   const renewal: PendingRenewal = { userId, renewed, release }
-  await logInContinuing(at, user, { renewal })
+  await logInContinuing(at, user, renewal)
 }

@@ -86,6 +86,9 @@ export interface PendingRenewal {
   release(): Promise<void>
 }
 
+/** The state that a new session continues: a verification, which makes it a verified one, or a session under another id. */
+export type Continued = PendingVerification | PendingRenewal
+
 /** The parts that the session module works with, built once from the options. */
 export interface SessionDeps
   extends Pick<
@@ -160,42 +163,41 @@ interface FoundState {
   readonly isAsked: boolean
 }
 
-/** The state that gate, routers, strategy and `req.logIn` share about one request. */
-export interface RequestState<Gate = unknown> {
-  /** The parts of the gates that this request passed, the last one last; absent if it passed none. */
-  gates?: readonly Gate[]
-  /** The session state for the product whose gate the request passed last. */
-  session?: FoundState
-  /** Those for other products whose gates it passed. */
-  others?: readonly FoundState[]
-  /** Passport's own `req.logIn` and `req.logOut` once ours have replaced them, and what ours work with: of several gates, the last one's first. */
-  logIn?: {
-    readonly original: LogIn
-    readonly logOut: LogOut
-    readonly deps: SessionDeps
-    readonly others?: readonly SessionDeps[]
-  }
-  /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
-  pendingVerification?: PendingVerification | undefined
-  /** The session that it continues under another id: of a user who needs no factor, or who approved a request. */
-  pendingRenewal?: PendingRenewal | undefined
-  /** The text that the session store has for this session, while no other step was waited for since it was read. */
+/** The session of a request, with its state for the product that was last asked about. */
+interface FoundSession extends FoundState {
+  /** The states for other products whose gates the request passed. */
+  readonly others: readonly FoundState[]
+  /** Whether factors may change without a further proof: the request arrived signed out, or `requireStrongest` let it through. */
+  mayChangeFactors: boolean
+  /** The text that the session store has for it, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
-  /** The session may only be read: the request opens or checks a connection. */
-  readOnly?: true
-  /** Takes over from the gate of these options once it knows the session state. Set by `mfa.upgrade`. */
-  inspection?: { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
+}
+
+/** The gates that a request passed, and Passport's own methods, which the first of them replaced. */
+interface PassedGates<Gate> {
+  /** The parts of the last gate. */
+  readonly last: Gate
+  /** Those of the gates before it, the last one first. */
+  readonly others: readonly Gate[]
+  readonly logIn: LogIn
+  readonly logOut: LogOut
+}
+
+/** The state that gate, routers, strategy and `req.logIn` share about one request. */
+export interface RequestState<Gate extends SessionDeps = SessionDeps> {
+  gates?: PassedGates<Gate>
+  session?: FoundSession
+  /** The login that Passport's call of `req.logIn` for the same user, which comes next, continues. */
+  continued?: Continued | undefined
   /** The id of the session that a first factor shown in this request has created. */
   loggedInAs?: string
-  /** The stage of the session when the request arrived. */
-  arrivedAs?: SessionState['stage']
-  /** Whether `requireStrongest` let the request through. */
-  strongestShown?: boolean
+  /** The session may only be read: the request opens or checks a connection. `found` takes over from this gate. Set by `mfa.upgrade`. */
+  readOnly?: true | { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
 }
 
 /** A request with what the session module works with, handed over together. */
-export interface SessionRequest {
+export interface SessionRequest<Gate extends SessionDeps = SessionDeps> {
   readonly req: Request
-  readonly deps: SessionDeps
-  readonly shared: RequestState
+  readonly deps: Gate
+  readonly shared: RequestState<Gate>
 }

@@ -25,7 +25,7 @@ import {
  */
 
 /** The part that was read of the session before it is asked whether it is current. */
-type ReadAhead = Pick<RequestState, 'readAhead'>
+type ReadAhead = Pick<RequestState, 'session'>
 
 /** The properties of a session that this package owns, or shares with the host by convention (`returnTo`). */
 interface SessionProperties {
@@ -176,18 +176,19 @@ export async function isCurrent(req: Request, owner: ProductUser, ahead?: ReadAh
 /** As `isCurrent`, for a request that goes on with another session: this one is left as it is. */
 export async function isUnchanged(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
   const found = sessionOf(req).mfa
-  const data = await (ahead?.readAhead ?? storedData(req))
+  const data = await (ahead?.session?.readAhead ?? storedData(req))
   return data !== undefined && isSameActivity(readObject(data).mfa, found, owner, sessionIdOf(req))
 }
 
 /** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */
-export function readAhead(req: Request, ahead: ReadAhead): void {
+export function readAhead(req: Request, { session }: ReadAhead): void {
+  if (!session) return
   const forget = () => {
-    ahead.readAhead = undefined
+    session.readAhead = undefined
   }
-  ahead.readAhead = storedData(req)
+  session.readAhead = storedData(req)
   // Everything that the answer lets continue at once runs before the next turn of the event loop.
-  ahead.readAhead.then(() => setImmediate(forget), forget)
+  session.readAhead.then(() => setImmediate(forget), forget)
 }
 
 /** Whether two values of `req.session.mfa` are the same login with the same challenge and enrollment under way. */

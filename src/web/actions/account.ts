@@ -16,7 +16,7 @@ import { tokenLoginOf } from '../../session/transport.js'
 import { isGated } from '../../session/ungated-logins.js'
 import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
-import { gateOf, type RouteDeps } from './context.js'
+import { enterRequest, gateOf, type RouteDeps } from './context.js'
 import { notify } from './notify.js'
 import { type AccountReset, resetAccount } from './recovery.js'
 
@@ -148,9 +148,8 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
       if (tokenLoginOf(req)) {
         throw new TypeError('renewSession was called for a request with a token. Call account.endTokens.')
       }
-      const shared = requestState<RouteDeps>(req)
       await deps.approvalRequests.closeAll(userIdOf(user, settings))
-      await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
+      await renewSession(enterRequest(req, deps), deps.approvals, user)
     },
     secure: async (user) => secureAccount(deps, userIdOf(user, settings), 'secured'),
     reset: (user, order) => resetAccount(deps, recovery, { user, order }),
@@ -191,9 +190,9 @@ const HANDLER_MS = 60_000
 
 /** Whether a change of factors came from a session that had just shown the strongest one, or needs no proof. */
 async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedChange): Promise<boolean> {
-  const { session, arrivedAs, strongestShown } = requestState(req)
-  const state = session?.state
-  if (strongestShown || !state || state.stage === 'none' || arrivedAs === 'none') return true
+  const { session } = requestState(req)
+  if (!session || session.mayChangeFactors || session.state.stage === 'none') return true
+  const { state } = session
   if (state.userId !== change.userId) return true
   // Read before the first wait, since the route may renew the session next.
   const { record } = state

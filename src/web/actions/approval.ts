@@ -68,10 +68,10 @@ export async function grantApproval(
     if (!(await storeIfCurrent(req, renewed, shared))) throw sessionEnded()
     setState(context, activeState(state, renewed))
   } else if (finish === 'log-in') {
-    await logInContinuing(context, state.user, { renewal: { userId, renewed, release } })
+    await logInContinuing(context, state.user, { userId, renewed, release })
   } else {
     rememberTarget(req, record.returnTo)
-    shared.pendingRenewal = { userId, renewed, release }
+    shared.continued = { userId, renewed, release }
   }
   deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs: given.at - approval.at })
   return { outcome: 'approved', approval: receiptOf(given, granted) }

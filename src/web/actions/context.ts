@@ -9,12 +9,14 @@ import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import { type MfaRecord, without } from '../../session/record.js'
+import { requestState } from '../../session/request-state.js'
 import type {
   ActiveState,
   KnownAccount,
   LoginRequirement,
   RequestState,
   SessionDeps,
+  SessionRequest,
 } from '../../session/state.js'
 import { isGated } from '../../session/ungated-logins.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
@@ -38,14 +40,10 @@ interface AskedUser extends MfaUser {
 }
 
 /** A request where it enters this package: at the gate, a route, a guard or the strategy. */
-export type EnteredRequest = Pick<RequestContext, 'req' | 'deps' | 'shared'>
+export type EnteredRequest = SessionRequest<RouteDeps>
 
 /** A request of a user who showed the first factor, with everything that a route, the gate or the strategy needs. */
-export interface RequestContext {
-  readonly req: Request
-  readonly deps: RouteDeps
-  /** The state that this package keeps for the request. */
-  readonly shared: RequestState<RouteDeps>
+export interface RequestContext extends EnteredRequest {
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: AskedUser
@@ -162,20 +160,22 @@ export interface TokenDeps {
 /** A request with the gates that it passed. */
 type GatedRequest = Pick<EnteredRequest, 'req' | 'shared'>
 
-/** Marks a request as one that passed the gate, for the routes and guards after it. */
-export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void {
-  shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
-}
-
 /** The parts that the gate of these options works with for this request, if it passed that gate. */
 export function ownGate({ gates }: RequestState<RouteDeps>, own: RouteDeps): RouteDeps | undefined {
   // A gate in a mounted app works with a copy. The counters of wrong codes are there once for each options object.
-  return gates?.findLast(({ attempts }) => attempts === own.attempts)
+  if (gates?.last.attempts === own.attempts) return gates.last
+  return gates?.others.find(({ attempts }) => attempts === own.attempts)
+}
+
+/** A request behind its gate. `own`: the options of the gate. @throws {HostError} without a gate. */
+export function enterRequest(req: Request, own?: RouteDeps): EnteredRequest {
+  const shared = requestState<RouteDeps>(req)
+  return { req, deps: gateOf({ req, shared }, own), shared }
 }
 
 /** The parts that the last gate of this request works with (with `own`: of the same options). @throws {HostError} without. */
 export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
-  const gate = own ? ownGate(shared, own) : shared.gates?.at(-1)
+  const gate = own ? ownGate(shared, own) : shared.gates?.last
   if (gate) return gate
   if (shared.gates) throw twoOptionsError(own)
   throw isGated(req) ? misuse(own, 'ERR_MFA_TWO_COPIES', TWO_COPIES) : noGateError(own)

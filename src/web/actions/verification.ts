@@ -221,21 +221,17 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 }
 
 /** Creates the verified session, or leaves that to Passport. @throws {SessionEndedError} if it ended or changed in the meantime (R07). */
-async function finish(
-  { req, deps, shared, state, requirement }: RequestContext,
-  ending: Ending,
-  pending: PendingVerification,
-): Promise<void> {
+async function finish(context: RequestContext, ending: Ending, pending: PendingVerification): Promise<void> {
+  const { shared, state, requirement } = context
   if (ending === 'passport') {
-    shared.pendingVerification = pending
+    shared.continued = pending
     return
   }
-  const at = { req, deps, shared }
   const { record } = state
-  if (ending === 'log-in') return logInContinuing(at, state.user, { verification: pending })
+  if (ending === 'log-in') return logInContinuing(context, state.user, pending)
   try {
-    await requireNotEnded(at, record)
-    if (ending === 'request') await storeUsed(at, record)
+    await requireNotEnded(context, record)
+    if (ending === 'request') await storeUsed(context, record)
   } catch (error) {
     await pending.release()
     throw error
@@ -246,7 +242,7 @@ async function finish(
       ending === 'enroll'
         ? { mustEnroll: enrollmentFor(requirement) }
         : { recovery: { shown: pending.shown, at: Date.now() } }
-    await continueLogin(at, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
+    await continueLogin(context, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
   }
   await pending.onVerified?.()
 }

@@ -4,11 +4,10 @@ import { factorChange, isFresh } from '../../flows/freshness.js'
 import { actingError, beginActing, endActing } from '../../session/acting.js'
 import { askedStateOf } from '../../session/find-state.js'
 import type { VerifiedRecord } from '../../session/record.js'
-import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
 import { tokenLoginOf } from '../../session/transport.js'
 import { userIdOf } from '../../session/user-factors.js'
-import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { type EnteredRequest, enterRequest, type RouteDeps, requestContext } from '../actions/context.js'
 import { namesOtherUser } from '../actions/other-user.js'
 import { type MfaRule, readRule } from './rule.js'
 
@@ -43,8 +42,7 @@ async function signedInState(
   deps: RouteDeps,
   req: Request,
 ): Promise<{ at: EnteredRequest; state: ActiveState }> {
-  const shared = requestState<RouteDeps>(req)
-  const at = { req, deps: gateOf({ req, shared }, deps), shared }
+  const at = enterRequest(req, deps)
   if (tokenLoginOf(req) ?? at.deps.tokens?.options.claims(req)) {
     throw actingError('A token names one user, so nobody can act for another with it. Use a session.')
   }

@@ -9,7 +9,6 @@ import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../pro
 import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import { type InterruptedRequest, type MfaRecord, without } from '../../session/record.js'
-import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
@@ -17,7 +16,7 @@ import { tokenLoginOf } from '../../session/transport.js'
 import { askedAnswer, askedApproval } from '../actions/approval.js'
 import {
   type EnteredRequest,
-  gateOf,
+  enterRequest,
   type RequestContext,
   type RouteDeps,
   requestContext,
@@ -91,7 +90,7 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
     const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
     const hasNone = user.existing.length === 0 && state.stage !== 'pending'
     if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
-    at.shared.strongestShown = true
+    if (at.shared.session) at.shared.session.mayChangeFactors = true
     return pass(at, next, state)
   })
 }
@@ -109,8 +108,7 @@ function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRou
   const isBound = 'bind' in rule && rule.bind !== undefined
   const purpose = JSON.stringify(rule, (_, value) => (typeof value === 'function' ? String(value) : value))
   return forAnyRoute(function mfaRequired(req, res, next) {
-    const shared = requestState<RouteDeps>(req)
-    const at = { req, deps: gateOf({ req, shared }, own), shared }
+    const at = enterRequest(req, own)
     const { deps } = at
     const payload = deps.tokens?.options.claims(req)
     const run = (state: SessionState) => {

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { setState, withState } from '../../session/find-state.js'
-import { wrapLogIn } from '../../session/log-in.js'
+import { passGate } from '../../session/log-in.js'
 import { signInForRequest } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, returnTarget } from '../../session/return-to.js'
@@ -15,7 +15,6 @@ import {
   noGateError,
   ownGate,
   type RouteDeps,
-  setGate,
 } from '../actions/context.js'
 import { depsAt } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -44,8 +43,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     sessionId: string,
   ) => {
     const { req, deps, shared } = at
-    wrapLogIn(at)
-    setGate(shared, deps)
+    passGate(at)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (presentedSession(req) && req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
@@ -69,7 +67,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
   refuseUngatedLogins(() => noGateError(own))
   return (at, res, next) => {
     const { req, shared } = at
-    if (!isOfExpress(req)) shared.readOnly = true
+    if (!isOfExpress(req)) shared.readOnly ??= true
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
     if (at.deps.tokens?.options.only && !presentedSession(at.req)) return passWithout(at, next)
@@ -80,8 +78,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
 /** Lets a request without a session pass in an app that has none: no user is signed in by one (R150). */
 function passWithout(at: EnteredRequest, next: NextFunction): void {
   signInForRequest(at.req)
-  wrapLogIn(at)
-  setGate(at.shared, at.deps)
+  passGate(at)
   setState(at, { stage: 'none', expired: false })
   next()
 }
@@ -95,11 +92,11 @@ function warnIfUnanswered(res: Response, { diagnostics }: RouteDeps): void {
 
 /** The gate for a copy made by `mfa.upgrade` and for an upgrade: withholds the user, sends nothing (R134). */
 function inspectOnly(at: EnteredRequest, own: RouteDeps, next: NextFunction): void {
-  const { req, deps, shared } = at
-  const { inspection } = shared
+  const { req, shared } = at
+  const { readOnly } = shared
   withState(at, next, (state) => {
-    setGate(shared, deps)
-    if (inspection?.gate === own) return inspection.found(req, state)
+    passGate(at)
+    if (readOnly !== true && readOnly?.gate === own) return readOnly.found(req, state)
     next()
   })
 }
@@ -123,11 +120,9 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
 }
 
 /** Whether a pending login can reach a path. The pages of a product whose gate came before are open, or both would redirect to each other (R138). */
-function isOpenIn({ gates = [] }: RequestState<RouteDeps>, { settings }: RouteDeps, path: string): boolean {
-  return (
-    isPendingPath(settings, path) ||
-    gates.some((gate) => gate.settings !== settings && `${path}/`.startsWith(`${gate.settings.urls.path}/`))
-  )
+function isOpenIn({ gates }: RequestState<RouteDeps>, { settings }: RouteDeps, path: string): boolean {
+  const isOf = (gate: RouteDeps) => `${path}/`.startsWith(`${gate.settings.urls.path}/`)
+  return isPendingPath(settings, path) || gates?.others.some(isOf) === true
 }
 
 const pendingPaths = new WeakMap<Settings, ReturnType<typeof pendingPathsOf>>()

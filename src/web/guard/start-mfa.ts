@@ -4,13 +4,12 @@ import { hasBackupCodes } from '../../flows/known-factors.js'
 import { offeredFactors } from '../../flows/user.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
-import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
   type EnteredRequest,
-  gateOf,
+  enterRequest,
   noGateError,
   type RouteDeps,
   requestContext,
@@ -28,8 +27,7 @@ import { type AnyRouteHandler, forAnyRoute } from './require-mfa.js'
 export function loginStart(own: RouteDeps): AnyRouteHandler {
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
-    const shared = requestState<RouteDeps>(req)
-    const at = { req, deps: gateOf({ req, shared }, own), shared }
+    const at = enterRequest(req, own)
     const user = userOf(req)
     if (!user) {
       throw new HostError(

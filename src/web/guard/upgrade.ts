@@ -3,8 +3,8 @@ import type { Request } from 'express'
 import { HostError } from '../../errors.js'
 import type { MfaStatus } from '../../options/host.js'
 import { prepareState } from '../../session/request-state.js'
-import type { RequestState, SessionState } from '../../session/state.js'
-import { gateOf, type RouteDeps } from '../actions/context.js'
+import type { SessionState } from '../../session/state.js'
+import { enterRequest, type RouteDeps } from '../actions/context.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
 
@@ -69,8 +69,8 @@ export async function findUpgrade(
   app: RequestListener,
   options: UpgradeOptions = {},
 ): Promise<Upgrade> {
-  const { req: copy, shared, state } = await inspect(own, req, app)
-  const { settings } = gateOf({ req: copy, shared })
+  const { req: copy, state } = await inspect(own, req, app)
+  const { settings } = enterRequest(copy).deps
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
     return refused({ code: 'cross_site' })
   }
@@ -113,7 +113,7 @@ function inspect(
   deps: RouteDeps,
   req: IncomingMessage,
   app: RequestListener,
-): Promise<{ req: Request; shared: RequestState<RouteDeps>; state: SessionState }> {
+): Promise<{ req: Request; state: SessionState }> {
   return new Promise((resolve, reject) => {
     const copy = copyOf(req)
     const response = new ServerResponse(copy)
@@ -122,9 +122,8 @@ function inspect(
       return response
     }
     Reflect.set(response, 'end', answered)
-    const shared: RequestState<RouteDeps> = prepareState(copy as Request, {
-      readOnly: true,
-      inspection: { gate: deps, found: (found, state) => resolve({ req: found, shared, state }) },
+    prepareState(copy as Request, {
+      readOnly: { gate: deps, found: (found, state) => resolve({ req: found, state }) },
     })
     const done = (error?: unknown) =>
       reject(error ?? notReached('has no mfa.session of these options for the path of this request'))

@@ -4,7 +4,6 @@ import { sessionEnded } from '../../errors.js'
 import type { Finish } from '../../flows/login-step.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
-import { requestState } from '../../session/request-state.js'
 import { safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
 import { hideNewSession, storeIfCurrent } from '../../session/store.js'
@@ -13,7 +12,7 @@ import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import { userIdOf } from '../../session/user-factors.js'
 import {
   type EnteredRequest,
-  gateOf,
+  enterRequest,
   noGateError,
   type RequestContext,
   type RouteDeps,
@@ -76,8 +75,7 @@ export class PassportMfaStrategy {
   }
 
   private async attempt(req: Request, options: StrategyOptions): Promise<void> {
-    const shared = requestState<RouteDeps>(req)
-    const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
+    const at = enterRequest(req, this.deps)
     const user = userOfRequest(at)
     const isForOne = options.session === false
     // Without a session, the login waits under a reference, and is complete with the factor.
@@ -89,7 +87,7 @@ export class PassportMfaStrategy {
       if (refused) return this.refuse(req, refused)
       if (!isSent && user) await beginLogin(at, user)
     }
-    const found = shared.session?.state
+    const found = at.shared.session?.state
     if (user && finish === 'passport') await logIn(req, user)
     // Asked for the state of a pending login, the session withholds the user that the request names.
     else if (found && found.stage !== 'none' && namesOtherUser(at, found)) {
@@ -105,7 +103,8 @@ export class PassportMfaStrategy {
     const isPending = state.stage === 'pending'
     const isComplete = tokenLoginOf(req)?.isComplete
     if (isComplete) await tellClaims(at)
-    if (!isPending && (user || shared.loggedInAs === sessionIdOf(req))) return this.letPass(at, state, finish)
+    if (!isPending && (user || at.shared.loggedInAs === sessionIdOf(req)))
+      return this.letPass(at, state, finish)
     if (state.record.acting) return this.refuse(req, { code: 'acting' })
 
     const body = await readBody(req, responseOf(req), loginBody)
@@ -137,7 +136,7 @@ export class PassportMfaStrategy {
 
   /** Continues the session that the first factor has created, under the options of this login. */
   private letPass({ shared }: EnteredRequest, { user, userId, record }: ActiveState, finish: Finish): void {
-    if (finish === 'passport') shared.pendingRenewal = { userId, renewed: record, release: async () => {} }
+    if (finish === 'passport') shared.continued = { userId, renewed: record, release: async () => {} }
     this.success(user, {})
   }
 

@@ -41,11 +41,13 @@ export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): Mount
 
   const enter = guarded((entered, res, next) => {
     const { req, shared, baseUrl } = entered
+    const { gates } = shared
     const isAtTarget = baseUrl.toLowerCase().endsWith(folded)
     if (isAtTarget || ownGate(shared, own)) return serve(entered, res, next)
     const deps = baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
-    if (shared.gates?.some((other) => isSame(other.settings.urls.path, deps.settings.urls.path)))
+    const { path } = deps.settings.urls
+    if (gates && [gates.last, ...gates.others].some(({ settings }) => isSame(settings.urls.path, path)))
       throw twoOptionsError(own)
     return gate({ req, deps, shared }, res, (error?: unknown) =>
       error ? next(error) : serve(entered, res, next),

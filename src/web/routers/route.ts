@@ -3,11 +3,10 @@ import type { NextFunction, Request, Response, Router } from 'express'
 import { SessionEndedError } from '../../errors.js'
 import { requestIds } from '../../protocol/request-id.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { wrapLogIn } from '../../session/log-in.js'
-import { requestState } from '../../session/request-state.js'
+import { passGate } from '../../session/log-in.js'
 import type { SignedOut } from '../../session/state.js'
 import { hideNewSession } from '../../session/store.js'
-import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { type EnteredRequest, enterRequest, type RouteDeps, requestContext } from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
@@ -87,7 +86,7 @@ function enteredHandler(row: RouteRow, handler: AnyHandler): EnteredHandler {
   return async (at, res) => {
     const { req, deps } = at
     const state = await askedStateOf(at)
-    wrapLogIn(at)
+    passGate(at)
     if (state.stage === 'none') return sendToSignIn(req, res, deps, state, special)
     if (refuseOtherUser(at, res, state)) return
     if (state.record.acting) {
@@ -125,15 +124,14 @@ function addPath(router: Router, own: RouteDeps, path: string, { isPublic, metho
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
-    const shared = requestState<RouteDeps>(req)
-    const deps = gateOf({ req, shared }, own)
+    const at = enterRequest(req, own)
     // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
     const given = req.get('x-request-id') ?? ''
     const id = REQUEST_ID.test(given) ? given : randomUUID()
     res.set('X-Request-Id', id)
     requestIds
-      .run(id, () => respondTo({ req, deps, shared }, res))
-      .catch((error: unknown) => respondFailure(error, { req, deps, shared }, res, next))
+      .run(id, () => respondTo(at, res))
+      .catch((error: unknown) => respondFailure(error, at, res, next))
       .catch(next)
   })
 }

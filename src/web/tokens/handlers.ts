@@ -1,8 +1,13 @@
 import type { NextFunction, RequestHandler, Response } from 'express'
 import { OptionsError, SessionEndedError } from '../../errors.js'
-import { requestState } from '../../session/request-state.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
-import { checkMounted, type EnteredRequest, gateOf, noGateError, type RouteDeps } from '../actions/context.js'
+import {
+  checkMounted,
+  type EnteredRequest,
+  enterRequest,
+  noGateError,
+  type RouteDeps,
+} from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { respondFailure } from '../routers/failure.js'
 import { beginTokens } from './begin.js'
@@ -55,8 +60,7 @@ function handler(
   refuseUngatedLogins(() => noGateError(own))
   return function mfaTokens(req, res, next) {
     checkMounted(`mfa.tokens.${name}`, `app.post('/auth/…', …, mfa.tokens.${name})`, next)
-    const shared = requestState<RouteDeps>(req)
-    const at = { req, deps: gateOf({ req, shared }, own), shared }
+    const at = enterRequest(req, own)
     setSecurityHeaders(res)
     run(at, res, next).catch((error: unknown) => {
       if (error instanceof SessionEndedError) return refuseToken(res, { code: 'session_ended' })
