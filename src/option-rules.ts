@@ -122,16 +122,7 @@ export function hasParts(given: unknown): boolean {
   )
 }
 
-/** The present names of options that plans and drafts called otherwise. */
-const REPLACED: Readonly<Record<string, string>> = {
-  firstFactor: 'login.evidence',
-  passkeySignIn: 'login.evidence',
-  onAppEnrolled: 'onFactorsChanged',
-  onAppRemoved: 'onFactorsChanged',
-}
-
 function hint(given: string, known: readonly string[]): string {
-  if (Object.hasOwn(REPLACED, given)) return `use ${REPLACED[given]}`
   const [nearest] = known
     .map((name) => ({ name, edits: edits(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, edits }) => edits <= 2 && edits < name.length / 2)

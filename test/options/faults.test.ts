@@ -279,11 +279,6 @@ describe('an option of the wrong type or form', () => {
         [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
         [{ appName: 7 }, 'appName must be text'],
         [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
-        [{ login: { firstFactor: 'pwd' } }, 'login.firstFactor is not an option; use login.evidence'],
-        [
-          { login: { passkeySignIn: () => 'hwk' } },
-          'login.passkeySignIn is not an option; use login.evidence',
-        ],
         [{ login: { evidence: {} } }, 'login.evidence must be a function'],
         [
           { login: { issuers: { 'https://id.example': { amr: ['mfa'] } } } },
@@ -314,8 +309,6 @@ describe('an option of the wrong type or form', () => {
         [{ languages: { locale: 'de' } }, 'languages.locale must be a function'],
         [{ userId: 'id' }, 'userId must be a function'],
         [{ appContact: 'a@example.com' }, 'appContact must be a function'],
-        [{ onAppEnrolled: () => {} }, 'onAppEnrolled is not an option; use onFactorsChanged'],
-        [{ onAppRemoved: () => {} }, 'onAppRemoved is not an option; use onFactorsChanged'],
         [{ recordedFactors: () => undefined }, 'recordedFactors reads a record that nothing writes'],
         [{ onFactorsChanged: () => {} }, 'onFactorsChanged writes a record that nothing reads'],
         [{ onFactorsChanged: true }, 'onFactorsChanged must be a function'],
