@@ -50,73 +50,58 @@ const REMEMBERED_TIMES = 1_000
 const zeroByMethod = () =>
   Object.fromEntries([...METHODS, 'backup'].map((method) => [method, 0])) as Record<Method | 'backup', number>
 
+const NO_EVENTS = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0, resets: 0 }
+const NO_RECOVERIES = { requested: 0, canceled: 0, completed: 0 }
+type Total = keyof typeof NO_EVENTS | keyof typeof NO_RECOVERIES
+
+/** The total in which an event counts, if it counts in one. */
+const TOTAL_OF: Readonly<Partial<Record<MfaEvent['type'], Total>>> = {
+  pending_login_started: 'pendingLogins',
+  locked: 'locked',
+  factor_disabled: 'factorsDisabled',
+  service_failed: 'serviceFailures',
+  account_reset: 'resets',
+  recovery_requested: 'requested',
+  recovery_canceled: 'canceled',
+  recovery_completed: 'completed',
+}
+
 /** Metrics of this process, which start at zero. */
 export function eventMetrics(): EventMetrics {
-  const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0, resets: 0 }
+  const totals = { ...NO_EVENTS, ...NO_RECOVERIES }
   const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
   const givenUp = { ...zeroByMethod(), none: 0 }
-  const recoveries = { requested: 0, canceled: 0, completed: 0 }
   const refused: Partial<Record<RefusalCode, number>> = {}
   const times: number[] = []
   let timed = 0
 
   return {
     record(event) {
-      switch (event.type) {
-        case 'pending_login_started':
-          totals.pendingLogins++
-          break
-        case 'challenged':
-          byMethod.challenged[event.method]++
-          if (event.delivery !== 'none') byMethod.sent[event.method]++
-          break
-        case 'verified':
-        case 'approved':
-          byMethod.verified[event.method]++
-          if (event.afterMs !== undefined) times[timed++ % REMEMBERED_TIMES] = event.afterMs
-          break
-        case 'given_up':
-          givenUp[event.method ?? 'none']++
-          break
-        case 'refused':
-          refused[event.code] = (refused[event.code] ?? 0) + 1
-          break
-        case 'locked':
-          totals.locked++
-          break
-        case 'factor_disabled':
-          totals.factorsDisabled++
-          break
-        case 'service_failed':
-          totals.serviceFailures++
-          break
-        case 'account_reset':
-          totals.resets++
-          break
-        case 'recovery_requested':
-          recoveries.requested++
-          break
-        case 'recovery_canceled':
-          recoveries.canceled++
-          break
-        case 'recovery_completed':
-          recoveries.completed++
-          break
-      }
+      const total = TOTAL_OF[event.type]
+      if (total) totals[total]++
+      else if (event.type === 'challenged') {
+        byMethod.challenged[event.method]++
+        if (event.delivery !== 'none') byMethod.sent[event.method]++
+      } else if (event.type === 'verified' || event.type === 'approved') {
+        byMethod.verified[event.method]++
+        if (event.afterMs !== undefined) times[timed++ % REMEMBERED_TIMES] = event.afterMs
+      } else if (event.type === 'given_up') givenUp[event.method ?? 'none']++
+      else if (event.type === 'refused') refused[event.code] = (refused[event.code] ?? 0) + 1
     },
 
     read() {
       const sorted = times.toSorted((one, other) => one - other)
       const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+      const { requested, canceled, completed, ...others } = totals
       const sum = sorted.reduce((all, one) => all + one, 0)
       return {
-        ...totals,
+        ...others,
         challenged: { ...byMethod.challenged },
         sent: { ...byMethod.sent },
         verified: { ...byMethod.verified },
         givenUp: { ...givenUp },
         refused: { ...refused },
-        recoveries: { ...recoveries },
+        recoveries: { requested, canceled, completed },
         timeToVerify: {
           count: timed,
           meanMs: sorted.length === 0 ? 0 : Math.round(sum / sorted.length),
