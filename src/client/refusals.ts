@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { keyFault } from '../protocol/keys-wire.js'
-import type { Refused, ServiceRefusal } from '../protocol/service-refusal.js'
+import { REFUSAL_REASONS, type Refused, type ServiceRefusal } from '../protocol/service-refusal.js'
 import { invalidResponse } from './response-validation.js'
 import type { Answer } from './transport.js'
 
@@ -98,9 +98,7 @@ export function keyFaultIn(answer: Answer): KeyFault | undefined {
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {
-  return ['factor_disabled', 'method_off', 'contact_refused', 'phone_at_risk', 'delivery_failed'].includes(
-    code,
-  )
+  return REFUSAL_REASONS.includes(code) && code !== 'limited' && code !== 'locked'
 }
 
 function refused(refusal: ServiceRefusal): Refused {

@@ -40,3 +40,8 @@ export const refusedAnswer = z.object({
     z.object({ reason: z.enum(['factor_disabled', 'delivery_failed']) }),
   ]),
 })
+
+/** Every reason of a refusal. */
+export const REFUSAL_REASONS: readonly string[] = refusedAnswer.shape.refusal.options.flatMap(
+  ({ shape }): readonly string[] => shape.reason.options,
+)

@@ -4,7 +4,7 @@ import type { UserRequest } from './contact.js'
 import { keyFault } from './keys-wire.js'
 import type { Method } from './methods.js'
 import type { Members, Translated } from './names.js'
-import { type Refused, refusedAnswer, type ServiceRefusal } from './service-refusal.js'
+import { REFUSAL_REASONS, type Refused, refusedAnswer, type ServiceRefusal } from './service-refusal.js'
 import type { Scope, ServiceProblemCode } from './wire.js'
 import { caller, user } from './wire-parts.js'
 
@@ -44,24 +44,9 @@ export function bodyWith<Members extends Schemas<Members>>(
   return z.object({ User: user, ...objectOf(members).shape, ...caller })
 }
 
-const REFUSALS = {
-  factor_disabled: true,
-  method_off: true,
-  contact_refused: true,
-  phone_at_risk: true,
-  delivery_failed: true,
-  limited: true,
-  locked: true,
-} satisfies Readonly<Record<ServiceRefusal['reason'], true>>
-
 /** Whether refusals are among the answers of a verb. Of another verb, a refusal is an error. */
 export function canRefuse({ problems }: Verb): boolean {
-  return problems.some((code) => code in REFUSALS)
-}
-
-/** Whether the method can return `undefined`. */
-function canBeUndefined({ problems, without }: Verb): boolean {
-  return without === 'undefined' || problems.includes('not_found')
+  return problems.some((code) => REFUSAL_REASONS.includes(code))
 }
 
 class InvalidCode {
@@ -77,14 +62,14 @@ const invalidKey = z.object({ outcome: z.literal('invalid'), fault: keyFault })
 
 /** The schema of everything that the method of a verb returns. */
 export function returned(verb: Verb): z.ZodType {
-  const { problems, answer } = verb
+  const { problems, answer, without } = verb
   const outcomes = [
     ...(problems.includes('invalid_code') ? [invalidCode] : []),
     ...(problems.includes('invalid_key') ? [invalidKey] : []),
     ...(canRefuse(verb) ? [refusedAnswer] : []),
   ]
   const schema = outcomes.length === 0 ? answer.out : withOutcomes(answer.out, outcomes)
-  return canBeUndefined(verb) ? schema.optional() : schema
+  return without === 'undefined' || problems.includes('not_found') ? schema.optional() : schema
 }
 
 /** A union that reports the faults of the member that the value means. */
