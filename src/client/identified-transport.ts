@@ -1,5 +1,5 @@
 import { askIdentity } from './identity.js'
-import type { Answer, Transport } from './transport.js'
+import { type Transport, wrapTransport } from './transport.js'
 
 /**
  * Sends nothing before the service has identified itself as the Countersign service. Another answer, as of a captive portal, decides
@@ -29,19 +29,9 @@ export function identifiedTransport(
     })
     await asking
   }
-  const afterwards =
-    <Args extends unknown[]>(call: (...args: Args) => Promise<Answer>) =>
-    async (...args: Args) => {
-      await identify()
-      return call(...args)
-    }
-
-  return {
-    identify,
-    post: afterwards(transport.post),
-    upload: afterwards(transport.upload),
-    get: afterwards(transport.get),
-    delete: afterwards(transport.delete),
-    close: () => transport.close(),
-  }
+  const identified = wrapTransport(transport, async (call) => {
+    await identify()
+    return call()
+  })
+  return { ...identified, identify }
 }

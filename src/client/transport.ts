@@ -56,18 +56,25 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** The same transport, with a look at every response. */
-export function observedTransport(transport: Transport, onAnswer: (answer: Answer) => void): Transport {
-  const observed = async (call: Promise<Answer>) => {
-    const answer = await call
-    onAnswer(answer)
-    return answer
-  }
+/** The same transport, with each of its calls wrapped. */
+export function wrapTransport(
+  transport: Transport,
+  wrap: (call: () => Promise<Answer>) => Promise<Answer>,
+): Transport {
   return {
-    post: (...call) => observed(transport.post(...call)),
-    upload: (...call) => observed(transport.upload(...call)),
-    get: (...call) => observed(transport.get(...call)),
-    delete: (...call) => observed(transport.delete(...call)),
+    post: (...call) => wrap(() => transport.post(...call)),
+    upload: (...call) => wrap(() => transport.upload(...call)),
+    get: (...call) => wrap(() => transport.get(...call)),
+    delete: (...call) => wrap(() => transport.delete(...call)),
     close: () => transport.close(),
   }
+}
+
+/** The same transport, with a look at every response. */
+export function observedTransport(transport: Transport, onAnswer: (answer: Answer) => void): Transport {
+  return wrapTransport(transport, async (call) => {
+    const answer = await call()
+    onAnswer(answer)
+    return answer
+  })
 }
