@@ -1,38 +1,24 @@
 import type { KeyFault } from '../protocol/keys.js'
 import type { ServiceRefusal } from '../protocol/service-refusal.js'
+import type { PROBLEMS } from './problems.js'
+
+/** The problems that no flow has: of requests that it does not see, and failures. */
+type OtherProblem =
+  | 'invalid_request'
+  | 'cross_site'
+  | 'other_user'
+  | 'too_many_logins'
+  | 'unknown_link'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'service_unavailable'
+  | 'delivery_unavailable'
+  | 'service_misconfigured'
+  | 'internal_error'
 
 /** The refusals that say no more than their code. */
-type PlainCode =
-  | 'sign_in_required'
-  | 'pending_login_expired'
-  | 'mfa_required'
-  | 'step_up_required'
-  | 'enrollment_required'
-  | 'factors_withheld'
-  | 'enrollment_not_allowed'
-  | 'enrollment_replaced'
-  | 'stronger_factor_unavailable'
-  | 'acting'
-  | 'approval_ended'
-  | 'details_too_long'
-  | 'session_ended'
-  | 'malformed_code'
-  | 'unknown_key'
-  | 'unknown_device'
-  | 'code_expired'
-  | 'no_challenge'
-  | 'unknown_factor'
-  | 'factor_disabled'
-  | 'method_off'
-  | 'contact_refused'
-  | 'phone_at_risk'
-  | 'delivery_failed'
-  | 'contact_needed'
-  | 'recovery_not_needed'
-  | 'no_recovery'
-  | 'bypass_code_required'
-  | 'recovery_not_notified'
-  | 'not_found'
+type PlainCode = Exclude<keyof typeof PROBLEMS, OtherProblem | WaitCode | 'invalid_code' | 'invalid_key'>
 
 /** The refusals after which it is worth asking again. */
 type WaitCode =

@@ -91,22 +91,7 @@ export interface ResumeEntry {
 }
 
 /** Every `code` of a problem response or an error page. */
-export type ProblemCode =
-  | import('../flows/refusal.js').RefusalCode
-  | 'invalid_request'
-  | 'cross_site'
-  | 'other_user'
-  | 'too_many_logins'
-  | 'not_found'
-  | 'unknown_device'
-  | 'unknown_link'
-  | 'method_not_allowed'
-  | 'unsupported_media_type'
-  | 'body_too_large'
-  | 'service_unavailable'
-  | 'delivery_unavailable'
-  | 'service_misconfigured'
-  | 'internal_error'
+export type ProblemCode = keyof typeof import('../flows/problems.js').PROBLEMS
 
 /** The successes that a page can report. */
 export type SuccessCode =
