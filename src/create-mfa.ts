@@ -30,7 +30,7 @@ import { addRoutes, type RouteHandlers } from './web/routers/route.js'
 import { verifyRoutes } from './web/routers/verify.js'
 import type { Part } from './web/routes.js'
 import { type TokenAccount, tokenAccountWith } from './web/tokens/account.js'
-import { type MfaTokens, tokenHandlers } from './web/tokens/handlers.js'
+import { type MfaTokens, TokenHandlers } from './web/tokens/handlers.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
@@ -128,7 +128,7 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
-    tokens: () => tokenHandlers(deps),
+    tokens: () => new TokenHandlers(deps),
     account: () =>
       ({
         ...accountWith(deps, recovery),

@@ -61,6 +61,16 @@ export function userOf(req: Request): Express.User | undefined {
   return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
 }
 
+/** The user whom the strategy before has signed in for this request. `handler` is what needs one. @throws {HostError} without. */
+export function requireUser(req: Request, handler: string): Express.User {
+  const user = userOf(req)
+  if (user) return user
+  throw new HostError(
+    'ERR_MFA_NO_PASSPORT',
+    `${handler} found no user on the request. Mount it after passport.authenticate('local', { session: false }).`,
+  )
+}
+
 /** Removes the user of a pending login from the request. */
 export function withholdUser(req: Request): void {
   const name = userProperty(req)

@@ -1,9 +1,8 @@
 import type { NextFunction, Request, Response } from 'express'
-import { HostError } from '../../errors.js'
 import { hasBackupCodes } from '../../flows/known-factors.js'
 import { offeredFactors } from '../../flows/user.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { logIn, userOf } from '../../session/passport-request.js'
+import { logIn, requireUser } from '../../session/passport-request.js'
 import type { ActiveState } from '../../session/state.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
@@ -28,14 +27,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
     const at = enterRequest(req, own)
-    const user = userOf(req)
-    if (!user) {
-      throw new HostError(
-        'ERR_MFA_NO_PASSPORT',
-        "startMfa found no user on the request. Mount it after passport.authenticate('local', { session: false }).",
-      )
-    }
-    await logIn(req, user)
+    await logIn(req, requireUser(req, 'startMfa'))
     const state = await askedStateOf(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)

@@ -1,7 +1,6 @@
 import type { Response } from 'express'
-import { HostError } from '../../errors.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { logIn, userOf } from '../../session/passport-request.js'
+import { logIn, requireUser } from '../../session/passport-request.js'
 import type { ActiveState } from '../../session/state.js'
 import { carryLogin, tokenLoginOf } from '../../session/transport.js'
 import { userIdOf } from '../../session/user-factors.js'
@@ -13,13 +12,7 @@ import { BESIDE_SESSION, hasSessionUser, newLogin, tokensOf } from './enter.js'
 
 /** Begins the login of the user on the request, and responds: with tokens, or with what is missing. */
 export async function beginTokens(at: EnteredRequest, res: Response): Promise<void> {
-  const user = userOf(at.req)
-  if (!user) {
-    throw new HostError(
-      'ERR_MFA_NO_PASSPORT',
-      "tokens.begin found no user on the request. Mount it after passport.authenticate('local', { session: false }).",
-    )
-  }
+  const user = requireUser(at.req, 'tokens.begin')
   if (hasSessionUser(at)) return sendProblem(res, BESIDE_SESSION)
   const state = await beginLogin(at, user)
   if (state.stage === 'pending') return respondPending(at, res, state)

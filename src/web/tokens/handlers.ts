@@ -28,8 +28,8 @@ export interface MfaTokens {
   readonly refresh: RequestHandler
 }
 
-/** Each handler is made when the host reads it. A logger that serializes the parts of an app without tokens reads none. */
-class TokenHandlers implements MfaTokens {
+/** `mfa.tokens`. Each handler is made when the host reads it. A logger that serializes the parts of an app without tokens reads none. */
+export class TokenHandlers implements MfaTokens {
   readonly #own: RouteDeps
 
   constructor(own: RouteDeps) {
@@ -43,11 +43,6 @@ class TokenHandlers implements MfaTokens {
   get refresh(): RequestHandler {
     return handler(this.#own, 'refresh', refreshTokens)
   }
-}
-
-/** Creates `mfa.tokens`. */
-export function tokenHandlers(own: RouteDeps): MfaTokens {
-  return new TokenHandlers(own)
 }
 
 /** A handler of the host's route. It responds that the login ended, or that the service or a store failed. */
