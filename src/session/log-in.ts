@@ -26,8 +26,8 @@ import type {
   SessionDeps,
   SessionRequest,
 } from './state.js'
-import { detachSession, otherRecordsOf, rememberedTarget, requireCurrent } from './store.js'
-import { presentedSession, sessionIdOf, tokenLoginOf } from './transport.js'
+import { otherRecordsOf, rememberedTarget, requireCurrent } from './store.js'
+import { detachSession, presentedSession, sessionIdOf, tokenLoginOf } from './transport.js'
 import { GATED } from './ungated-logins.js'
 import { userIdOf } from './user-factors.js'
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { LogIn, LogInOptions } from './passport-request.js'
-import { deleteSession, detachSession, type NewSessionContent, onRegenerate } from './store.js'
-import { sessionIdOf } from './transport.js'
+import { deleteSession, type NewSessionContent, onRegenerate } from './store.js'
+import { detachSession, sessionIdOf } from './transport.js'
 
 /** A call of `req.logIn`. */
 export interface Login {

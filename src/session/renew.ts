@@ -5,7 +5,8 @@ import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
 import { DROPPED, type MfaRecord, without } from './record.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
-import { detachSession, recordOf } from './store.js'
+import { recordOf } from './store.js'
+import { detachSession } from './transport.js'
 import { userIdOf } from './user-factors.js'
 
 /** Lets one of several parallel requests renew a session. */

@@ -10,7 +10,7 @@ import { isRecordOf, type RecordOwner, readRecord } from './record-text.js'
 import { returnTarget, safeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
 import type { ActiveState, RequestState, SessionRequest } from './state.js'
-import { detach, presentedSession, sessionIdOf, sessionStoreOf, tokenLoginOf } from './transport.js'
+import { detachSession, presentedSession, sessionIdOf, sessionStoreOf, tokenLoginOf } from './transport.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -232,11 +232,6 @@ async function storedData(req: Request): Promise<object | undefined> {
     )
   })
   return typeof data === 'object' && data !== null ? data : undefined
-}
-
-/** Removes the session from the request, so that express-session stores nothing more of it. */
-export function detachSession(req: Request): void {
-  detach(req)
 }
 
 /** Gives the rest of the request an empty session, which is never stored and sets no cookie. The stored one stays as it is. */

@@ -92,17 +92,13 @@ export class TokenLogin {
   id: string
   private stored: StoredTokenLogin | undefined
 
-  private constructor(logins: TokenLogins, { about, reference, mfa }: Beginning, sent?: string) {
+  constructor(logins: TokenLogins, { about, reference, mfa }: Beginning, sent?: string) {
     this.logins = logins
     this.about = about
     this.sent = sent
     this.reference = reference ?? newReference()
     this.id = digestOf(this.reference)
     this.session = new LoginSession(this, { mfa: mfa?.(this.id) })
-  }
-
-  static begin(logins: TokenLogins, beginning: Beginning): TokenLogin {
-    return new TokenLogin(logins, beginning)
   }
 
   /** The login of a reference that a client sent. */

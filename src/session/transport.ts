@@ -37,8 +37,8 @@ export function sessionIdOf(req: Request): string {
   return logins.get(req)?.id ?? req.sessionID
 }
 
-/** Takes the session away from the rest of the request. */
-export function detach(req: Request): void {
+/** Removes the session from the request, so that express-session stores nothing more of it. */
+export function detachSession(req: Request): void {
   const login = logins.get(req)
   if (login) login.session = undefined
   else Reflect.set(req, 'session', undefined)

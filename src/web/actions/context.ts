@@ -72,11 +72,6 @@ function withoutEndedApproval(record: MfaRecord): MfaRecord {
   return without(record, 'approval', 'stepUp', 'challenge')
 }
 
-/** The approvals under which the attempts of this session are counted. */
-function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
-  return enrollment ? [transaction, enrollment.id] : [transaction]
-}
-
 /** The languages and the address of a request, read only where they are needed. Languages are negotiated once. */
 class RequestOrigin {
   private readonly req: Request
@@ -115,6 +110,7 @@ function requestUser(
   { user, userId, record }: ActiveState,
   { factors, withheld, existing, minStrength, requirement }: KnownAccount,
 ): AskedUser {
+  const { transaction, enrollment } = record
   let limits: Promise<AccountLimits> | undefined
   return Object.assign(new RequestOrigin(req, settings, openApproval(record) && user), {
     userId,
@@ -126,7 +122,8 @@ function requestUser(
     resetContact: requirement.open ? appContactOf(settings, user, userId, existing) : undefined,
     disabled: undefined,
     limits() {
-      limits ??= attempts.limitsOf(userId, loginsOf(record))
+      // Attempts are counted for the login, and for the enrollment of an app.
+      limits ??= attempts.limitsOf(userId, enrollment ? [transaction, enrollment.id] : [transaction])
       return limits
     },
   })

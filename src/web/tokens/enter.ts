@@ -79,7 +79,7 @@ export function newLogin(
   generation: number,
   mfa?: (sessionId: string) => unknown,
 ): TokenLogin {
-  return TokenLogin.begin(logins, { about: { userId, generation, place: newId() }, ...(mfa && { mfa }) })
+  return new TokenLogin(logins, { about: { userId, generation, place: newId() }, ...(mfa && { mfa }) })
 }
 
 /** A pending login, of which the client knows the reference. */
@@ -160,7 +160,7 @@ async function loginBeside(
   const { userId, sid, generation = count, login, mark } = claims
   const mfa = (sessionId: string) =>
     withRecord(undefined, { ...claims.recordFor(sessionId), ...(lastEnd !== undefined && { lastEnd }) })
-  return TokenLogin.begin(logins, {
+  return new TokenLogin(logins, {
     about: { userId, generation, place: newId(), of: { sid, login } },
     reference: await logins.mark(JSON.stringify(['login beside a token', userId, sid, mark, purpose])),
     mfa,
