@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isObject } from '../json.js'
 import type { Amr, ShownMethod } from '../protocol/factor.js'
 import { remember } from '../remember.js'
+import { onlyGiven } from '../shape.js'
 import { letInText, readLetIn } from './let-in-text.js'
 import {
   type Activity,
@@ -222,39 +223,23 @@ function writeActivity(record: MfaRecord): Record<string, unknown> | undefined {
   }
 }
 
-const { shape } = challengeSchema
+/** A challenge is stored as the list of these members and `reports`, to keep the session short. */
+const LISTED = challengeSchema.omit({ reports: true }).keyof().options
 
-/** A challenge is a list, to keep the session short. */
 const storedChallenge = z
-  .tuple([
-    shape.id,
-    shape.factorId,
-    shape.method,
-    shape.delivery,
-    shape.startedAt,
-    shape.expiresAt,
-    shape.resendAt.unwrap().nullable(),
-    shape.service.unwrap().nullable(),
-    z.literal(1).optional(),
-  ])
-  .transform(
-    ([id, factorId, method, delivery, startedAt, expiresAt, resendAt, service, reports]): Challenge => ({
-      id,
-      factorId,
-      method,
-      delivery,
-      startedAt,
-      expiresAt,
-      ...(resendAt !== null && { resendAt }),
-      ...(service !== null && { service }),
-      ...(reports && { reports: true }),
-    }),
-  )
+  .array(z.unknown())
+  .min(LISTED.length)
+  .max(LISTED.length + 1)
+  .transform((list) => {
+    const members = LISTED.map((name, at) => [name, list[at] ?? undefined] as const)
+    const reports = list[LISTED.length] === 1 ? true : list[LISTED.length]
+    return onlyGiven({ ...Object.fromEntries(members), reports }) as z.input<typeof challengeSchema>
+  })
+  .pipe(challengeSchema)
 
 const storedActivity = activitySchema.extend({ challenge: storedChallenge.optional() })
 
-function challengeList(challenge: Challenge): readonly (string | number | null)[] {
-  const { id, factorId, method, delivery, startedAt, expiresAt, resendAt = null, service = null } = challenge
-  const list = [id, factorId, method, delivery, startedAt, expiresAt, resendAt, service]
+function challengeList(challenge: Challenge): readonly unknown[] {
+  const list = LISTED.map((name) => challenge[name] ?? null)
   return challenge.reports ? [...list, 1] : list
 }
