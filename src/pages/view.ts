@@ -3,11 +3,11 @@ import type { KeyFault } from '../protocol/keys.js'
 import type { CodeMethod, KeyMethod, Method } from '../protocol/methods.js'
 
 /** A factor as a page shows it. */
-export interface FactorView {
+export interface FactorView<Shown extends Method = Method> {
   /** The id of the factor, as forms post it. */
   readonly id: string
   /** The method of the factor. */
-  readonly method: Method
+  readonly method: Shown
   /** The masked contact. For an authenticator app and keys, the contact of the account, which our pages do not show. */
   readonly to: string
   /** The label from the host, if any. */
@@ -18,18 +18,6 @@ export interface FactorView {
   readonly lastUsedAt?: number
   /** Whether the page `remove` can remove it. Only in the view `overview`, and only of an authenticator app. */
   readonly canRemove?: boolean
-}
-
-/** A factor whose code the user types. */
-export interface CodeFactorView extends FactorView {
-  /** The method of the factor. */
-  readonly method: CodeMethod
-}
-
-/** A factor that is confirmed with a security key or passkey. */
-interface KeyFactorView extends FactorView {
-  /** The method of the factor. */
-  readonly method: KeyMethod
 }
 
 /** A security key or passkey, as a page shows it. Times are milliseconds since 1970. */
@@ -190,7 +178,7 @@ export type View =
   /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
   | ({
       readonly page: 'code'
-      readonly factor: CodeFactorView | 'backup'
+      readonly factor: FactorView<CodeMethod> | 'backup'
       readonly challenge?: ChallengeView
       /** Number of digits after which the form is submitted. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
@@ -202,7 +190,7 @@ export type View =
    * gives the `publicKey` of the answer to the browser, and posts `factor` and the JSON of the credential, as `response`, to
    * `{base}/verify` in a form. Without a script, the page says that this factor needs one, and offers the others.
    */
-  | ({ readonly page: 'key'; readonly factor: KeyFactorView } & FactorPage)
+  | ({ readonly page: 'key'; readonly factor: FactorView<KeyMethod> } & FactorPage)
   /**
    * The security keys and passkeys of a signed-in user. To add one, the script posts `method` to `{base}/keys/options` for JSON,
    * gives the `publicKey` of the answer to the browser, and posts `method` and the JSON of the credential, as `response`, to

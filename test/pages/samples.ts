@@ -1,12 +1,5 @@
 import { TRANSLATIONS } from '../../src/pages/text.js'
-import type {
-  CodeFactorView,
-  FactorView,
-  KeyView,
-  PageFrame,
-  PageMessage,
-  View,
-} from '../../src/pages/view.js'
+import type { FactorView, KeyView, PageFrame, PageMessage, View } from '../../src/pages/view.js'
 import { type CodeMethod, isKeyMethod, KEY_METHODS, METHODS } from '../../src/protocol/methods.js'
 
 /** The moment at which every sample page is drawn. */
@@ -64,7 +57,10 @@ export function keyPageOf(
 }
 
 /** The code page of a factor that a code was just sent to. */
-export function codeView(factor: CodeFactorView, more: Partial<Extract<View, { page: 'code' }>> = {}): View {
+export function codeView(
+  factor: FactorView<CodeMethod>,
+  more: Partial<Extract<View, { page: 'code' }>> = {},
+): View {
   const challenge = { factor, delivery: 'sent', expiresAt: NOW + 600_000, resendAt: NOW + 30_000 } as const
   return { page: 'code', factor, challenge, exhausted: false, others: [], backup: true, ...more }
 }
