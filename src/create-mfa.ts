@@ -108,19 +108,12 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
   const requireMfa = (rule: MfaRule = {}) => ruleGuard(rule, deps)
   const requireStrongest = (rule: StrongestRule = {}) => strongestGuard(rule, deps)
   const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
+  const routers = ALL_PARTS.map((name) => [name, () => routerWith(built, [name])])
   return {
     admission: () => buildAdmission(deps),
     session: () => sessionGate(deps),
     router: () => routerWith(built, ALL_PARTS),
-    challengeRouter: () => routerWith(built, ['challengeRouter']),
-    verifyRouter: () => routerWith(built, ['verifyRouter']),
-    enrollAppRouter: () => routerWith(built, ['enrollAppRouter']),
-    enrollKeyRouter: () => routerWith(built, ['enrollKeyRouter']),
-    backupRouter: () => routerWith(built, ['backupRouter']),
-    devicesRouter: () => routerWith(built, ['devicesRouter']),
-    notMeRouter: () => routerWith(built, ['notMeRouter']),
-    recoveryRouter: () => routerWith(built, ['recoveryRouter']),
-    languageRouter: () => routerWith(built, ['languageRouter']),
+    ...(Object.fromEntries(routers) as Builders<Pick<Mfa<User>, Part>>),
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
     requireMfa: () => requireMfa,
