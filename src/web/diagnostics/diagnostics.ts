@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { HostError } from '../../errors.js'
+import { ignore } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/guessing.js'
@@ -65,12 +66,12 @@ export function diagnosticsFor(
   }
   // A store that fails says so by itself.
   const warnOfLoss = (checked: Promise<readonly string[]>) =>
-    void checked.then(
-      (stores) => {
-        if (stores.length > 0) warn('MFA_WARN_STORE_LOSES', `It is the store of: ${stores.join(', ')}.`)
-      },
-      () => {},
-    )
+    void checked
+      .then(
+        (stores) =>
+          stores.length > 0 && warn('MFA_WARN_STORE_LOSES', `It is the store of: ${stores.join(', ')}.`),
+      )
+      .catch(ignore)
 
   for (const code of warningsAtStart(settings)) warn(code)
   const askUnasked = askRedis(settings, warn)
@@ -85,24 +86,18 @@ export function diagnosticsFor(
     inspectKeys(facts, relatedOrigins) {
       for (const code of warningsAboutKeys(facts)) warn(code)
       if (isInDomain(facts) || silenced.has('MFA_WARN_KEY_RELYING_PARTY')) return
-      relatedOrigins().then(
-        (origins) => {
-          const hosts = origins.map((origin) => new URL(origin).hostname)
-          if (!hosts.includes(facts.hostname)) warn('MFA_WARN_KEY_RELYING_PARTY')
-        },
+      relatedOrigins()
+        .then((origins) => origins.map((origin) => new URL(origin).hostname))
+        .then((hosts) => hosts.includes(facts.hostname) || warn('MFA_WARN_KEY_RELYING_PARTY'))
         // The next request checks it again.
-        () => {},
-      )
+        .catch(ignore)
     },
     inspectFactorChange(isProven) {
       if (silenced.has('MFA_WARN_FACTOR_CHANGE')) return
-      isProven().then(
-        (proven) => {
-          if (!proven) warn('MFA_WARN_FACTOR_CHANGE')
-        },
+      isProven()
+        .then((proven) => proven || warn('MFA_WARN_FACTOR_CHANGE'))
         // The next change checks it again.
-        () => {},
-      )
+        .catch(ignore)
     },
     inspect(req) {
       if (!isInspected(requests++)) return
