@@ -75,14 +75,15 @@ ${key}
 /** The page before an authenticator app is set up. */
 export function enrollStartPage(view: ViewOf<'enroll-start'>, context: PageContext): Page {
   const { frame, words } = context
+  const over = view.over && words.enroll.over[view.over]
   return {
     title: html`${words.enroll.title}`,
     main: html`${
-      view.over === undefined
+      over === undefined
         ? html`${strongerRequired(view, context)}<p class="mfa-lead">${words.enroll.lead}</p>
 ${view.replaces && html`<p>${words.enroll.replaces}</p>`}
 ${view.revokesDevices === true && html`<p>${words.remove.browsers}</p>`}`
-        : overBox(words.enroll.over[view.over])
+        : errorBox(html`${over.title}`, html`${over.advice}`)
     }
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>
 ${(view.keys === true || view.addUrl !== undefined) && html`<div class="mfa-actions">${view.keys === true && html`<a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a>`}${view.addUrl !== undefined && html`<a class="mfa-secondary" href="${safeLink(view.addUrl)}">${words.overview.add}</a>`}</div>`}`,
@@ -98,10 +99,6 @@ export function strongerRequired(
     view.strongerRequired === true &&
     html`<p class="mfa-lead"><strong>${fill(words.strongerRequired, { app: frame.appName })}</strong></p>`
   )
-}
-
-function overBox({ title, advice }: { readonly title: string; readonly advice: string }): Html {
-  return errorBox(html`${title}`, html`${advice}`)
 }
 
 /** The page after an authenticator app was set up. */

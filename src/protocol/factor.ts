@@ -336,8 +336,8 @@ export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: 
   return [key.backupEligible ? 'swk' : 'hwk', ...(userVerified ? (['user'] as const) : [])]
 }
 
-/** Adds what was proven, each value once, in a fixed order; `mfa` for two different factors. */
-export function addAmr(before: readonly string[], added: readonly Amr[]): Amr[] {
+/** Adds what was proven, each known value once, in a fixed order; `mfa` for two different factors. */
+export function addAmr(before: readonly string[], added: readonly string[]): Amr[] {
   const proven = new Set<string>([...before, ...added])
   if (before.some((value) => added.every((one) => one !== value)) || added.includes('user')) proven.add('mfa')
   return AMR_VALUES.filter((value) => proven.has(value))

@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type { EvidenceFault } from '../flows/events.js'
 import { isObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
-import { AMR_VALUES, type Amr, isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
+import { isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
 import type { Evidence } from './record.js'
 
 /*
@@ -119,9 +119,4 @@ export function comesFromRequest(req: Request, wanted: readonly unknown[]): bool
     level = level.flatMap((one) => (isObject(one) ? Object.values(one) : []))
   }
   return false
-}
-
-/** The values among these that this package uses itself. */
-export function knownAmr(amr: readonly string[]): readonly Amr[] {
-  return AMR_VALUES.filter((value) => amr.includes(value))
 }

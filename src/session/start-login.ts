@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { sessionEnded } from '../errors.js'
 import { addAmr, reaches } from '../protocol/factor.js'
 import { onlyGiven } from '../shape.js'
-import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
+import { type EvidenceRead, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { setState } from './find-state.js'
 import { askNow, recordFor } from './first-factor.js'
 import { activeState } from './known-account.js'
@@ -144,7 +144,7 @@ function provenRecord(
     ...record,
     stage: 'verified',
     verifiedAt: authTime,
-    amr: addAmr([], knownAmr(amr)),
+    amr: addAmr([], amr),
     shown: isOwnPasskey ? { passkey: authTime } : {},
     ...(!isOwnPasskey && { evidence }),
     ...(grace && isRunning(grace, strength) && { grace }),

@@ -5,6 +5,7 @@ import { jsonIn, readObject } from '../../json.js'
 import { formatUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { remember } from '../../remember.js'
+import { onlyGiven } from '../../shape.js'
 import { type ItemStore, namespaced, type StoredItem } from '../store.js'
 import type { BrowserName } from './browser-name.js'
 
@@ -256,16 +257,9 @@ function markIn({ value }: StoredItem): unknown {
 }
 
 function asDevice({ item, record }: StoredDevice): Device {
-  const { browser, system, place, createdAt, lastUsedAt } = record
-  return {
-    id: item.id,
-    ...(browser && { browser }),
-    ...(system && { system }),
-    ...(place && { location: place }),
-    createdAt,
-    lastUsedAt,
-    expiresAt: item.expiresAt,
-  }
+  const { browser, system, place: location, createdAt, lastUsedAt } = record
+  const { id, expiresAt } = item
+  return { id, createdAt, lastUsedAt, expiresAt, ...onlyGiven({ browser, system, location }) }
 }
 
 function byLastUse(a: StoredDevice, b: StoredDevice): number {

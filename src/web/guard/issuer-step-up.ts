@@ -41,11 +41,6 @@ export function stepUpAddress(path: string, { acrValues, maxAgeSeconds }: StepUp
   return `${path}?${query.toString()}`
 }
 
-/** The same in the body, since a page of another origin reads no header that the app does not expose. */
-export function stepUpMembers({ acrValues, maxAgeSeconds }: StepUpTarget) {
-  return { acrValues, maxAgeSeconds }
-}
-
 /** Tells a program what a refused rule requires (RFC 9470, section 3). */
 export function setStepUpHeader(
   res: Response,

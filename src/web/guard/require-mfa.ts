@@ -37,7 +37,7 @@ import {
   shownRequest,
   unfitFields,
 } from './bound-request.js'
-import { setStepUpHeader, stepUpAddress, stepUpMembers, stepUpTarget } from './issuer-step-up.js'
+import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
 import {
   type BoundRule,
   labelsOf,
@@ -284,7 +284,9 @@ async function requireFactor(
   if (html) return res.redirect(303, current ? (problem.next ?? urls.path) + why : login.signInPath)
   if (!current) return sendProblem(res, { code: 'session_ended', next: login.signInPath })
   setStepUpHeader(res, problem, target)
-  const told = tokenLoginOf(req) ? { ...problem, ...stepUpMembers(target) } : problem
+  const { acrValues, maxAgeSeconds } = target
+  // In the body, too, since a page of another origin reads no header that the app does not expose.
+  const told = tokenLoginOf(req) ? { ...problem, acrValues, maxAgeSeconds } : problem
   const atLeast = rule.bind?.atLeast ?? 'entered'
   sendProblem(res, approval ? { ...told, approval: { ...askedAnswer(approval), atLeast } } : told)
 }
