@@ -102,13 +102,7 @@ function manageLink(url: string, label: string, name: string): Html {
 }
 
 /** The factors to choose from. */
-export interface Choice {
-  readonly factors: readonly FactorView[]
-  /** The id of the highlighted factor. */
-  readonly preferred?: string
-  readonly backup: boolean
-  readonly mayHaveBackup?: boolean
-}
+export type Choice = Pick<ViewOf<'choose'>, 'factors' | 'preferred' | 'backup' | 'mayHaveBackup'>
 
 /** A button or link for each factor: a POST form if it sends a code, otherwise a link. */
 export function factorList(choice: Choice, context: PageContext): Html {

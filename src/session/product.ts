@@ -1,11 +1,10 @@
 import { isObject, readObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { DEFAULT_USERS, isOnlyProduct, productName } from '../products.js'
-import type { MfaRecord } from './record.js'
+import type { MfaRecord, RecordOwner } from './record.js'
 import {
   isOwnedBy,
   isPendingRecord,
-  type RecordOwner,
   readParts,
   readRecord,
   writeNamed,

@@ -10,6 +10,7 @@ import {
   type Challenge,
   challengeSchema,
   type MfaRecord,
+  type RecordOwner,
   type Shown,
 } from './record.js'
 import { inverted, readTime } from './text-parts.js'
@@ -61,13 +62,6 @@ const METHOD_OF = inverted(METHOD_LETTERS)
 
 /** Stands for an empty list. */
 const NONE = '-'
-
-/** The product, user and session that a record must belong to. */
-export interface RecordOwner {
-  readonly product: string
-  readonly userId: string
-  readonly sessionId: string
-}
 
 /** The value of `req.session.mfa`. */
 export type StoredRecord = string | ({ readonly record: string } & Record<string, unknown>)

@@ -63,13 +63,17 @@ export function methodsIn({ shown, setUp }: Pick<VerifiedRecord, 'shown' | 'setU
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
 export type Shown = Readonly<Partial<Record<ShownMethod, number>>>
 
-interface RecordBase extends Activity {
+/** The product, user and session that a record must belong to. */
+export interface RecordOwner {
   /** The product whose options decided (R142), as `productOf` names it. */
   readonly product: string
   /** The user that the record belongs to; it is void for any other (R04). */
   readonly userId: string
   /** The session that the record was written into; it is void in any other, as after `keepSessionInfo` (R04). */
   readonly sessionId: string
+}
+
+interface RecordBase extends Activity, RecordOwner {
   /** The id of this pending login, or of the time since the last second factor. */
   readonly transaction: string
   /** When the first factor was shown, in milliseconds since 1970. */

@@ -3,24 +3,16 @@ import type * as z from 'zod'
 import { ServiceError } from '../../errors.js'
 import { PROBLEMS } from '../../flows/problems.js'
 import type { Settings } from '../../options/settings.js'
-import type { ProblemCode } from '../../pages/view.js'
-import type { KeyFault } from '../../protocol/keys.js'
+import type { PageMessage, ProblemCode } from '../../pages/view.js'
 import { tokenLoginOf } from '../../session/transport.js'
 import type { problemAnswer } from './answers.js'
 import { sendText, setRetryAfter } from './headers.js'
 import type { ListedFactor } from './listed-factors.js'
 
 /** The members that a problem can have besides its code. */
-export interface Problem {
-  readonly code: ProblemCode
+export interface Problem extends Omit<Extract<PageMessage, { tone: 'error' }>, 'tone' | 'field'> {
   /** How the app is set up wrongly, and what to do, in one or two English sentences. */
   readonly detail?: string
-  readonly retryAfterSeconds?: number
-  readonly attemptsLeft?: number
-  /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
-  readonly clockSteps?: number
-  /** Why the response of a security key or passkey was not accepted. */
-  readonly fault?: KeyFault
   /** Where to continue, a path on this site. */
   readonly next?: string
   /** The usable factors, with masked contacts. */
