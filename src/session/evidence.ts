@@ -4,6 +4,7 @@ import type { EvidenceFault } from '../flows/events.js'
 import { isObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
+import { CLOCK_SLACK_MS } from './pending-login.js'
 import type { Evidence } from './record.js'
 
 /*
@@ -24,9 +25,6 @@ export const WIRING_FAULTS: readonly EvidenceFault[] = [
 
 const MAX_VALUES = 20
 const MAX_LENGTH = 255
-
-// The clocks of two servers differ a little (R110).
-const CLOCK_SLACK_MS = 60_000
 
 /** How much older than the request for it a step-up may seem, since providers cut `auth_time` to whole seconds. */
 const STEP_UP_SLACK_MS = 2_000

@@ -239,7 +239,7 @@ function verifiedRecord({
 }: Omit<PendingVerification, 'userId' | 'keepReturnTo' | 'release'>): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
-  const { evidence, grace, lastEnd } = record
+  const { evidence, grace, lastEnd, interrupted } = record
   const now = { [shown]: verifiedAt }
   const setUp = enrolled ? { ...earlier?.setUp, ...now } : earlier?.setUp
   return {
@@ -250,13 +250,7 @@ function verifiedRecord({
     ...newRecord(record, ''),
     stage: 'verified',
     startedAt: record.startedAt,
-    ...(evidence && { evidence }),
-    ...(lastEnd && { lastEnd }),
-    ...(record.interrupted && { interrupted: record.interrupted }),
-    ...(backupCodes && { backupCodes }),
-    ...(enrolled && { enrolled }),
-    ...(keyOffer && { keyOffer }),
-    ...(weakApp && { weakApp }),
+    ...onlyGiven({ evidence, lastEnd, interrupted, backupCodes, enrolled, keyOffer, weakApp }),
     ...(grace && isRunning(grace, strengthOf(shown)) && { grace }),
   }
 }

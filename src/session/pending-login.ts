@@ -8,7 +8,7 @@ import type { ActiveState, Awaitable, SessionRequest, SessionState } from './sta
 import { otherRecordsOf, type ProductUser, rememberedTarget, rememberTarget, storeRecord } from './store.js'
 import { sessionIdOf } from './transport.js'
 
-/** How far the clock may have been set back, in milliseconds. A pending login from further in the future is void. */
+/** How far the clocks of two servers may differ, or one may have been set back, in milliseconds (R110). */
 export const CLOCK_SLACK_MS = 60_000
 
 /** The record of a login that begins. */

@@ -5,7 +5,7 @@ import { readObject } from '../../json.js'
 import type { TokenClaims } from '../../protocol/token-claims.js'
 import { comesFromRequest, readEvidence } from '../../session/evidence.js'
 import { acrOf, amrOf } from '../../session/mfa-status.js'
-import { newRecord, newTransaction } from '../../session/pending-login.js'
+import { CLOCK_SLACK_MS, newRecord, newTransaction } from '../../session/pending-login.js'
 import { productOf } from '../../session/product.js'
 import { activitySchema, type MfaRecord, without } from '../../session/record.js'
 import { readRecord, writeRecord } from '../../session/record-text.js'
@@ -114,8 +114,6 @@ async function ownClaims({ logins, settings }: TokenDeps, payload: object): Prom
     },
   }
 }
-
-const CLOCK_SLACK_MS = 60_000
 
 /** A time in the future proves nothing, and the clocks of two processes differ a little (R110). */
 function atMostNow(record: MfaRecord): MfaRecord {
