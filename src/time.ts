@@ -27,15 +27,9 @@ export function withTimeout<Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timedOut()), timeoutMs)
-    work.then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
+    // A store of the host may return a promise of another library.
+    Promise.resolve(work)
+      .finally(() => clearTimeout(timer))
+      .then(resolve, reject)
   })
 }
