@@ -196,13 +196,14 @@ describe('the layering of the plugin', () => {
   })
 
   it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
-    const lookUp = /\b(?:request|prepare)State(?:<[^(]*>)?\(/
+    const lookUp = /\b(?:(?:request|prepare)State(?:<[^(]*>)?|enterRequest)\(/
     expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',
       'src/session/request-state.ts',
       // Functions that the host calls with its request.
       'src/web/actions/account.ts',
+      'src/web/actions/context.ts',
       'src/web/guard/acting.ts',
       'src/web/guard/require-mfa.ts',
       'src/web/guard/session-gate.ts',
