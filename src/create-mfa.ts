@@ -3,6 +3,7 @@ import type { MfaMetrics } from './flows/metrics.js'
 import { type Built, builtFrom, share } from './mfa.js'
 import type { MfaOptions } from './options/options.js'
 import type { MfaService } from './protocol/service.js'
+import { PARTS, type Part } from './routes/routes.js'
 import { accountWith, type MfaAccount } from './web/actions/account.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { type ActingAccount, actingWith } from './web/guard/acting.js'
@@ -28,7 +29,6 @@ import { notMeRoutes } from './web/routers/not-me.js'
 import { recoveryRoutes } from './web/routers/recover.js'
 import { addRoutes, type RouteHandlers } from './web/routers/route.js'
 import { verifyRoutes } from './web/routers/verify.js'
-import type { Part } from './web/routes.js'
 import { type TokenAccount, tokenAccountWith } from './web/tokens/account.js'
 import { type MfaTokens, TokenHandlers } from './web/tokens/handlers.js'
 
@@ -108,12 +108,14 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
   const requireMfa = (rule: MfaRule = {}) => ruleGuard(rule, deps)
   const requireStrongest = (rule: StrongestRule = {}) => strongestGuard(rule, deps)
   const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
-  const routers = ALL_PARTS.map((name) => [name, () => routerWith(built, [name])])
+  const routers = Object.fromEntries(
+    ALL_PARTS.map((part) => [part, () => routerWith(built, [part])]),
+  ) as Builders<Pick<Mfa, Part>>
   return {
     admission: () => buildAdmission(deps),
     session: () => sessionGate(deps),
     router: () => routerWith(built, ALL_PARTS),
-    ...(Object.fromEntries(routers) as Builders<Pick<Mfa<User>, Part>>),
+    ...routers,
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
     requireMfa: () => requireMfa,
@@ -138,7 +140,6 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
 const HANDLERS: {
   readonly [Name in Part]: (deps: RouteDeps, parts: RouteParts) => RouteHandlers<Name> | undefined
 } = {
-  // Express tries one route after the other, so what every sign-in requests comes first.
   verifyRouter: verifyRoutes,
   challengeRouter: challengeRoutes,
   enrollAppRouter: enrollAppRoutes,
@@ -150,7 +151,7 @@ const HANDLERS: {
   languageRouter: languageRoutes,
 }
 
-const ALL_PARTS = Object.keys(HANDLERS) as readonly Part[]
+const ALL_PARTS = Object.keys(PARTS) as readonly Part[]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
 function routerWith({ deps, ...parts }: Built, names: readonly Part[]): MountedRouter {

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
+import { answerOf, listRoutes, problemsOf } from '../../src/routes/routes.js'
 import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
-import { answerOf, listRoutes, problemsOf } from '../../src/web/routes.js'
 
 /** The answers of routes that their rows do not list. */
 const unlisted: string[] = []
@@ -8,9 +8,9 @@ const unlisted: string[] = []
 const WATCHED = Symbol.for('countersign.watchedRoutes')
 
 const rows = new Map(
-  listRoutes().map(([, row]) => [
-    `${row.method} ${row.path}`,
-    { problems: problemsOf(row), answer: answerOf(row) },
+  listRoutes().map((operation) => [
+    operation.route,
+    { problems: problemsOf(operation), answer: answerOf(operation) },
   ]),
 )
 

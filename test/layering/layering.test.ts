@@ -58,24 +58,26 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows'] },
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['options', 'session'] },
+  // A table of data. What serves the routes and what requests them read it.
+  routes: { uses: ['protocol'], types: ['pages'] },
   web: {
-    uses: ['flows', 'session', 'stores', 'pages', 'options', 'protocol', ...LEAVES],
+    uses: ['routes', 'flows', 'session', 'stores', 'pages', 'options', 'protocol', ...LEAVES],
   },
-  // Finds the routes of a running app, signs in and looks for bypasses. It knows an app by HTTP only.
-  probe: { uses: [] },
-  // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
-  testing: { uses: ['probe', 'protocol', ...LEAVES] },
+  // Finds the routes of a running app, signs in and looks for bypasses. It knows an app by HTTP, and where the plugin has its routes.
+  probe: { uses: ['routes'] },
+  // For the tests of an app. It implements a service and knows nothing of the plugin that calls it but the addresses of its routes.
+  testing: { uses: ['probe', 'routes', 'protocol', ...LEAVES] },
   // The command line. No module uses it.
-  cli: { uses: ['probe', 'testing', 'client', 'options', 'protocol', 'errors.ts'] },
+  cli: { uses: ['probe', 'testing', 'routes', 'client', 'options', 'protocol', 'errors.ts'] },
 
   'mfa.ts': {
     uses: ['web', 'flows', 'client', 'stores', 'pages', 'options', ...LEAVES],
     types: ['protocol'],
   },
-  'create-mfa.ts': { uses: ['mfa.ts', 'web'], types: ['options', 'flows', 'protocol'] },
+  'create-mfa.ts': { uses: ['mfa.ts', 'web', 'routes'], types: ['options', 'flows', 'protocol'] },
   'index.ts': {
     uses: ['create-mfa.ts', 'client', 'web', 'errors.ts'],
-    types: ['options', 'stores', 'flows', 'pages', 'protocol', 'time.ts'],
+    types: ['routes', 'options', 'stores', 'flows', 'pages', 'protocol', 'time.ts'],
   },
 }
 

@@ -1,17 +1,10 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { ProblemCode } from '../../src/pages/view.js'
-import * as answers from '../../src/web/http/answers.js'
-import * as bodies from '../../src/web/http/bodies.js'
+import * as answers from '../../src/routes/answers.js'
+import * as bodies from '../../src/routes/bodies.js'
+import { answerOf, listRoutes, type Operation, type Part, problemsOf } from '../../src/routes/routes.js'
 import { statusOf, titleOf } from '../../src/web/http/problem.js'
-import {
-  answerOf,
-  listRoutes,
-  type Part,
-  problemsOf,
-  type RouteName,
-  type RouteRow,
-} from '../../src/web/routes.js'
 
 const wire = { ...answers, ...bodies }
 
@@ -29,9 +22,9 @@ const TAGS: Readonly<Record<Part, string>> = {
 
 const PAGE = { 'text/html': { schema: { type: 'string' } } } as const
 
-function operationOf(name: RouteName, row: RouteRow, tag: string): ZodOpenApiOperationObject {
-  const { method, path, summary, description, parameter, body = z.object({}) } = row
-  const answer = answerOf(row)
+function documentOf(operation: Operation, tag: string): ZodOpenApiOperationObject {
+  const { name, method, path, summary, description, parameter, body = z.object({}) } = operation
+  const answer = answerOf(operation)
   const parameters = Object.entries(parameter?.shape ?? {}).map(([field, schema]) => ({
     name: field,
     in: path.includes(':') ? ('path' as const) : ('query' as const),
@@ -58,19 +51,22 @@ function operationOf(name: RouteName, row: RouteRow, tag: string): ZodOpenApiOpe
         description: answer ? 'Success. A browser gets a page, or a redirect (303).' : 'A page.',
         content: answer ? { 'application/json': { schema: answer }, ...PAGE } : PAGE,
       },
-      ...problemResponses(row),
+      ...problemResponses(operation),
     },
   }
 }
 
 /** One response for each status, with an example for each code that it can have. */
-function problemResponses(row: RouteRow): ZodOpenApiOperationObject['responses'] {
-  const all = [...problemsOf(row)].sort()
+function problemResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
+  const problems = problemsOf(operation)
+  const all = [...problems].sort()
+  // An invalid response of the service is reported with 502.
+  const asksService = problems.has('service_misconfigured')
   const isAt = (code: ProblemCode, status: number) =>
-    statusOf(code) === status || (status === 502 && row.asksService && code.endsWith('_unavailable'))
-  const statuses = [...new Set([...all.map((code) => statusOf(code)), ...(row.asksService ? [502] : [])])]
+    statusOf(code) === status || (status === 502 && asksService && code.endsWith('_unavailable'))
+  const statuses = new Set([...all.map((code) => statusOf(code)), ...(asksService ? [502] : [])])
   return Object.fromEntries(
-    statuses.map((status) => {
+    [...statuses].map((status) => {
       const own = all.filter((code) => isAt(code, status))
       return [
         String(status),
@@ -105,9 +101,9 @@ function problemResponses(row: RouteRow): ZodOpenApiOperationObject['responses']
 function pathItems(): ZodOpenApiPathsObject {
   const items: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
   for (const [part, tag] of Object.entries(TAGS) as [Part, string][]) {
-    for (const [name, row] of listRoutes([part])) {
-      const path = row.path.replace(/:(\w+)/, '{$1}')
-      items[path] = { ...items[path], [row.method.toLowerCase()]: operationOf(name, row, tag) }
+    for (const operation of listRoutes([part])) {
+      const path = operation.path.replace(/:(\w+)/, '{$1}')
+      items[path] = { ...items[path], [operation.method.toLowerCase()]: documentOf(operation, tag) }
     }
   }
   return items
@@ -125,14 +121,7 @@ export const openApi = createDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/mfa' }],
-    tags: [
-      { name: 'Second factor' },
-      { name: 'Factors' },
-      { name: 'Trusted devices' },
-      { name: 'Recovery' },
-      { name: 'Notices' },
-      { name: 'Pages' },
-    ],
+    tags: [...new Set(Object.values(TAGS))].map((name) => ({ name })),
     paths: pathItems(),
     security: [{}, { login: [] }, { token: [] }, { login: [], token: [] }],
     components: {

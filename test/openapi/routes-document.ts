@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { listRoutes, type RouteRow } from '../../src/web/routes.js'
+import { listRoutes, type Operation } from '../../src/routes/routes.js'
 
 /*
  * The table of routes in docs/routes.md, from the table in the sources.
@@ -14,13 +14,12 @@ export async function withRoutes(path: string): Promise<string> {
   const table = [
     '| route | body | JSON response | what it does |',
     '|---|---|---|---|',
-    ...listRoutes().map(([, row]) => lineOf(row)),
+    ...listRoutes().map(lineOf),
   ].join('\n')
   return text.replace(/(<!-- routes -->\n)[\s\S]*?(\n?<!-- end -->)/, `$1${table}\n<!-- end -->`)
 }
 
-function lineOf(row: RouteRow): string {
-  const { method, path, body, answer, summary } = row
+function lineOf({ method, path, body, answer, summary }: Operation): string {
   const route = `${method} ${PATH}${path === '/' ? '' : path}`
   return `| ${[`\`${route}\``, codeOf(body), codeOf(answer) || 'a page', `${summary}.`].join(' | ')} |`
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import type * as z from 'zod'
-import { MAX_KEY_BODY_BYTES } from './bodies.js'
+import { MAX_KEY_BODY_BYTES } from '../../routes/bodies.js'
 import type { Problem } from './problem.js'
 
 /** The size of the largest accepted body, in bytes (R82). */

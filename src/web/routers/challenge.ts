@@ -11,6 +11,8 @@ import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js
 import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
+import type { MfaState } from '../../routes/answers.js'
+import type { AnswerOf, BodyOf } from '../../routes/routes.js'
 import { endPendingLogin, givenUp } from '../../session/pending-login.js'
 import { storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
@@ -20,11 +22,9 @@ import type { EnteredRequest } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
 import { actingWith } from '../guard/acting.js'
-import type { MfaState } from '../http/answers.js'
 import { factorView, listFactors } from '../http/listed-factors.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
-import type { AnswerOf, BodyOf } from '../routes.js'
 import {
   factorViews,
   followedChallenge,

@@ -1,7 +1,7 @@
 import { type Refused, refuse } from '../../flows/deps.js'
+import { revokeBody } from '../../routes/bodies.js'
 import { iso } from '../../time.js'
 import type { RouteDeps } from '../actions/context.js'
-import { revokeBody } from '../http/bodies.js'
 import type { RouteContext } from './context.js'
 import { answered, refuseUnlessGone } from './outcome.js'
 import type { RouteHandlers } from './route.js'

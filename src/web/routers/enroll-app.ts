@@ -15,6 +15,7 @@ import { qrImage } from '../../pages/qr-code.js'
 import type { ViewOf } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
+import type { BodyOf } from '../../routes/routes.js'
 import type { MfaRecord } from '../../session/record.js'
 import { storeRecord } from '../../session/store.js'
 import { tokenLoginOf } from '../../session/transport.js'
@@ -31,7 +32,6 @@ import {
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import { sendProblem } from '../http/problem.js'
-import type { BodyOf } from '../routes.js'
 import { isExhausted, isReplaced, type RouteContext } from './context.js'
 import {
   changeApproved,

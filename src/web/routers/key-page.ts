@@ -2,9 +2,9 @@ import { type KeyAccount, removeEndedFactor, removeEndedKeys } from '../../flows
 import type { KeyView } from '../../pages/view.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
+import type { AnswerOf } from '../../routes/routes.js'
 import { iso } from '../../time.js'
 import { appContact, isEnoughFactor } from '../actions/enrollment.js'
-import type { AnswerOf } from '../routes.js'
 import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */

@@ -20,6 +20,7 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
+import { type BodyOf, pathOf } from '../../routes/routes.js'
 import { storeIfCurrent, storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
@@ -27,7 +28,6 @@ import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '.
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
-import { type BodyOf, ROUTES } from '../routes.js'
 import type { RouteContext } from './context.js'
 import {
   changeApproved,
@@ -50,7 +50,7 @@ import { keyRemoval, showKeyRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
 
-const PAGE = ROUTES.keys.path
+const PAGE = pathOf('keys')
 
 const toPage = (context: RouteContext, refusal: Refusal) => sendRefusal(context, refusal, { page: PAGE })
 const addressOf = ({ deps }: RouteContext, query: string) => `${deps.settings.urls.path}${PAGE}?${query}`

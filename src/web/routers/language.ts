@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express'
+import { languageBody } from '../../routes/bodies.js'
+import type { AnswerOf } from '../../routes/routes.js'
 import { safeReturnTo } from '../../session/return-to.js'
 import type { RouteDeps } from '../actions/context.js'
-import { languageBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { rememberLanguage } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
-import type { AnswerOf } from '../routes.js'
 import type { RouteHandlers } from './route.js'
 import { stop } from './show-page.js'
 

@@ -1,14 +1,14 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import { secureAccount } from '../../flows/remove-factor.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { View } from '../../pages/view.js'
+import { linkBody } from '../../routes/bodies.js'
+import { type AnswerOf, pathOf } from '../../routes/routes.js'
 import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
 import type { RouteDeps } from '../actions/context.js'
 import { factsOf } from '../actions/notify.js'
-import { linkBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { localesOf, wantsHtml } from '../http/request.js'
-import { type AnswerOf, ROUTES } from '../routes.js'
 import type { PublicHandler, RouteHandlers } from './route.js'
 import { showPublicPage, stop } from './show-page.js'
 
@@ -17,7 +17,7 @@ export function notMeRoutes(deps: RouteDeps): RouteHandlers<'notMeRouter'> | und
   const { settings, notMeLinks } = deps
   if (settings.urls.publicUrl === undefined) return undefined
   const { ask, follow } = noticeLinkHandlers({
-    path: ROUTES.notMe.path,
+    path: pathOf('notMe'),
     ask: 'not-me',
     done: { page: 'secured' },
     status: 'secured',
@@ -88,27 +88,23 @@ export interface NoticeLink {
 /** The handlers of a link: `ask` shows the page that asks for confirmation, `follow` does what the link is for. */
 export function noticeLinkHandlers(link: NoticeLink): Readonly<Record<'ask' | 'follow', PublicHandler>> {
   return {
-    ask: (req, res, deps) => ask(req, res, deps, link),
-    follow: (req, res, deps) => follow(req, res, deps, link),
+    async ask(req, res, deps) {
+      if (req.query.done !== undefined) return showPublicPage(req, res, deps, link.done)
+      const token = linkBody.shape.token.safeParse(req.query.token)
+      if (!token.success || !(await link.isLive(token.data))) {
+        return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
+      }
+      if (wantsHtml(req)) return showPublicPage(req, res, deps, { page: link.ask, token: token.data })
+      res.json({ status: 'open' } satisfies LinkAnswer)
+    },
+    async follow(req, res, deps) {
+      const body = await readBody(req, res, linkBody)
+      if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+      if (!(await link.follow(req, body.fields.token))) {
+        return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
+      }
+      if (wantsHtml(req)) return res.redirect(303, `${deps.settings.urls.path}${link.path}?done`)
+      res.json({ status: link.status } satisfies LinkAnswer)
+    },
   }
-}
-
-async function ask(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {
-  if (req.query.done !== undefined) return showPublicPage(req, res, deps, link.done)
-  const token = linkBody.shape.token.safeParse(req.query.token)
-  if (!token.success || !(await link.isLive(token.data))) {
-    return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
-  }
-  if (wantsHtml(req)) return showPublicPage(req, res, deps, { page: link.ask, token: token.data })
-  res.json({ status: 'open' } satisfies LinkAnswer)
-}
-
-async function follow(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {
-  const body = await readBody(req, res, linkBody)
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  if (!(await link.follow(req, body.fields.token))) {
-    return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
-  }
-  if (wantsHtml(req)) return res.redirect(303, `${deps.settings.urls.path}${link.path}?done`)
-  res.json({ status: link.status } satisfies LinkAnswer)
 }

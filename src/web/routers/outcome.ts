@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { Refused } from '../../flows/deps.js'
 import type { Refusal } from '../../flows/refusal.js'
 import type { PageMessage, View } from '../../pages/view.js'
+import { type AnswerOf, type BodyOf, ROUTES, type RouteName } from '../../routes/routes.js'
 import { requireCurrent } from '../../session/store.js'
 import { tokenLoginOf } from '../../session/transport.js'
 import { type BodyFault, readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
-import { type AnswerOf, type BodyOf, ROUTES, type RouteName, type RouteRow } from '../routes.js'
 import { answer } from '../tokens/answer.js'
 import type { RouteContext } from './context.js'
 import { type RefusedForm, sendRefusal } from './refused.js'
@@ -83,7 +83,7 @@ export function withFields<Name extends RouteName>(
   handle: (context: RouteContext, fields: BodyOf<Name>) => Promise<void>,
   faultPage?: (context: RouteContext, fault: BodyFault) => Promise<Page>,
 ): Handler<Name> {
-  const { method, body = NO_FIELDS, maxBodyBytes }: RouteRow = ROUTES[name]
+  const { method, body = NO_FIELDS, maxBodyBytes } = ROUTES[name]
   const schema = body as z.ZodType<BodyOf<Name>>
   return async (context) => {
     const { req, res, deps } = context
@@ -108,9 +108,8 @@ export async function respond<Name extends RouteName, Outcome>(
     return refuse ? refuse(context, refusal, fields) : sendRefusal(context, refusal)
   }
   if (!context.html) {
-    const { completesLogin }: RouteRow = ROUTES[name]
     const body = await json(context, outcome)
-    if (completesLogin && tokenLoginOf(context.req)) return answer(context, context.res, body)
+    if (ROUTES[name].completesLogin && tokenLoginOf(context.req)) return answer(context, context.res, body)
     return void context.res.json(body)
   }
   showNext(context, await page(context, outcome))

@@ -9,6 +9,7 @@ import { refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { parseUser } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
+import { type AnswerOf, pathOf } from '../../routes/routes.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
@@ -20,7 +21,6 @@ import { contactsOf } from '../actions/notify.js'
 import { canRecover, senderOf } from '../actions/recovery.js'
 import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
-import { type AnswerOf, ROUTES } from '../routes.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { backupOffer } from './factor-pages.js'
 import { noticeLinkHandlers } from './not-me.js'
@@ -35,7 +35,7 @@ export function recoveryRoutes(
 ): RouteHandlers<'recoveryRouter'> | undefined {
   if (!recovery || !settings.recovery?.selfService) return undefined
   const { ask, follow } = noticeLinkHandlers({
-    path: ROUTES.cancelRecoveryByLink.path,
+    path: pathOf('cancelRecoveryByLink'),
     ask: 'cancel-recovery',
     done: { page: 'recovery-canceled' },
     status: 'canceled',

@@ -10,15 +10,15 @@ import {
 } from '../../flows/remove-factor.js'
 import { offeredFactors } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
+import { removeKeyBody } from '../../routes/bodies.js'
+import { pathOf } from '../../routes/routes.js'
 import { requireCurrent, storeRecord } from '../../session/store.js'
 import { isListedByHost } from '../../session/user-factors.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { changeFactor, recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
-import { removeKeyBody } from '../http/bodies.js'
 import { factorView } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
-import { ROUTES } from '../routes.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keyAccount, keyView } from './key-page.js'
@@ -27,8 +27,8 @@ import { keptRefusal, sendRefusal } from './refused.js'
 import { showPage } from './show-page.js'
 
 const PATH: Readonly<Record<RemovableFactor, string>> = {
-  app: ROUTES.removeApp.path,
-  backup: ROUTES.removeBackupCodes.path,
+  app: pathOf('removeApp'),
+  backup: pathOf('removeBackupCodes'),
 }
 
 /** The answer to a removal, with the page after it. The page before may be outdated: a factor that is gone is what the user wanted. */
@@ -128,7 +128,7 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const id = removeKeyBody.shape.key.safeParse(req.query.key).data
   const list = `${deps.settings.urls.path}/keys`
   if (id === undefined) return res.redirect(303, list)
-  const refusal = await factorChangeRefusal(context, `${ROUTES.removeKey.path}?key=${encodeURIComponent(id)}`)
+  const refusal = await factorChangeRefusal(context, `${pathOf('removeKey')}?key=${encodeURIComponent(id)}`)
   if (refusal) return sendRefusal(context, refusal)
   const found = await deps.admission.admit(() => findKey(deps, keyAccount(context), id))
   await requireCurrent(req, state.record)

@@ -2,6 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request, Response, Router } from 'express'
 import { SessionEndedError } from '../../errors.js'
 import { requestIds } from '../../protocol/request-id.js'
+import {
+  listRoutes,
+  type Operation,
+  type Part,
+  type RouteName,
+  type RouteNameOf,
+  type RowOf,
+} from '../../routes/routes.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { passGate } from '../../session/log-in.js'
 import type { SignedOut } from '../../session/state.js'
@@ -10,14 +18,6 @@ import { type EnteredRequest, enterRequest, type RouteDeps, requestContext } fro
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
-import {
-  listRoutes,
-  type Part,
-  type ROUTES,
-  type RouteName,
-  type RouteNameOf,
-  type RouteRow,
-} from '../routes.js'
 import { enterLogin, refuseToken } from '../tokens/enter.js'
 import { respondFailure } from './failure.js'
 import type { Handler } from './outcome.js'
@@ -30,9 +30,8 @@ export type RouteHandlers<Name extends Part> = {
 }
 
 /** The handler of a row. Whom the row lets in decides what it receives. */
-type HandlerOf<Name extends RouteName> = (typeof ROUTES)[Name] extends { readonly access: 'public' }
-  ? PublicHandler
-  : Handler<Name> | SpecialHandler<Name>
+type HandlerOf<Name extends RouteName> =
+  RowOf<Name> extends { readonly access: 'public' } ? PublicHandler : Handler<Name> | SpecialHandler<Name>
 
 /** A handler of a row that differs for some sessions. */
 interface SpecialHandler<Name extends RouteName = RouteName> {
@@ -60,11 +59,12 @@ export function addRoutes<Name extends Part>(
   handlers: RouteHandlers<Name>,
 ): void {
   const paths = new Map<string, PathHandlers>()
-  for (const [name, row] of listRoutes([part])) {
+  for (const operation of listRoutes([part])) {
+    const { name, method, path, access } = operation
     const handler: AnyHandler = Reflect.get(handlers, name)
-    const at = paths.get(row.path) ?? { isPublic: row.access === 'public', methods: new Map() }
-    paths.set(row.path, at)
-    at.methods.set(row.method, enteredHandler(row, handler))
+    const at = paths.get(path) ?? { isPublic: access === 'public', methods: new Map() }
+    paths.set(path, at)
+    at.methods.set(method, enteredHandler(operation, handler))
   }
   for (const [path, at] of paths) addPath(router, own, path, at)
 }
@@ -77,8 +77,8 @@ interface PathHandlers {
 
 type AnyHandler = Handler | SpecialHandler | PublicHandler
 
-function enteredHandler(row: RouteRow, handler: AnyHandler): EnteredHandler {
-  if (row.access === 'public') {
+function enteredHandler({ access }: Operation, handler: AnyHandler): EnteredHandler {
+  if (access === 'public') {
     const handle = handler as PublicHandler
     return ({ req, deps }, res) => handle(req, res, deps)
   }
@@ -95,7 +95,7 @@ function enteredHandler(row: RouteRow, handler: AnyHandler): EnteredHandler {
     }
     const context = { res, html: wantsHtml(req), ...(await requestContext(at, state)) }
     try {
-      if (row.access === 'signed-in' && state.stage === 'pending') {
+      if (access === 'signed-in' && state.stage === 'pending') {
         return await sendRefusal(context, { code: 'mfa_required' })
       }
       await special.handle(context)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { KEY_MEDIATIONS } from '../../protocol/keys.js'
-import { authenticationField, isKeyName, NO_KEY_NAME, registrationField } from '../../protocol/keys-wire.js'
-import { KEY_METHODS, MAX_CODE_LENGTH } from '../../protocol/methods.js'
+import { KEY_MEDIATIONS } from '../protocol/keys.js'
+import { authenticationField, isKeyName, NO_KEY_NAME, registrationField } from '../protocol/keys-wire.js'
+import { KEY_METHODS, MAX_CODE_LENGTH } from '../protocol/methods.js'
 
 /*
  * The request bodies of the routes, which the handlers and `docs/openapi.json` take from here.

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { BINDINGS } from '../../protocol/details.js'
-import { STRENGTHS } from '../../protocol/factor.js'
-import { KEY_FAULTS } from '../../protocol/keys.js'
-import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
-import { detailLines } from '../../protocol/wire-parts.js'
+import { BINDINGS } from '../protocol/details.js'
+import { STRENGTHS } from '../protocol/factor.js'
+import { KEY_FAULTS } from '../protocol/keys.js'
+import { KEY_METHODS, METHODS } from '../protocol/methods.js'
+import { detailLines } from '../protocol/wire-parts.js'
 
 /*
  * The responses of the routes. The handlers get their types from these schemas, and `docs/openapi.json` is generated from them.
