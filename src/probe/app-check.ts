@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { addressOf } from '../routes/routes.js'
 import { isPendingLogin } from './answer-tokens.js'
 import { type AppRequest, attribute, decoded, formHint, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
@@ -169,7 +170,8 @@ async function pageAfterSignIn(
     const html = await answer.text()
     const [title = ''] = contentsOf(html, 'h1')
     const headers = { ...PAGE_HEADERS, Origin: origin }
-    const signInPage = (await agent(`${mount}/cancel`, { method: 'POST', headers })).headers.get('Location')
+    const { method, path: cancelPath } = addressOf(mount, 'cancel')
+    const signInPage = (await agent(cancelPath, { method, headers })).headers.get('Location')
     const { status } = await agent(signInPage ?? '/', { headers: PAGE_HEADERS })
     if (signInPage !== null && status >= 400)
       steps.push(`Cancel leads to ${signInPage} → ${status}: set login.signInPath`)

@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { request as requestOverTls } from 'node:https'
 import type { Socket } from 'node:net'
+import { addressOf } from '../routes/routes.js'
 import { type KeptTokens, keptTokens } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
 
@@ -60,8 +61,9 @@ export function runningApp(
     if (!oldest || !text.includes('"too_many_logins"')) return false
     pending.delete(oldest)
     canceled.add(oldest)
-    await fetch(new URL(`${mount}/cancel`, origin), {
-      method: 'POST',
+    const { method, path } = addressOf(mount, 'cancel')
+    await fetch(new URL(path, origin), {
+      method,
       headers: { Accept: 'application/json', ...headers, ...oldest.headers() },
       signal: AbortSignal.timeout(timeoutMs),
     })

@@ -7,6 +7,7 @@ import { loopbackAddress } from '../../src/cli/attack/read-target.js'
 import type { Relayed } from '../../src/cli/attack/relay.js'
 import type { AttackReport } from '../../src/cli/attack.js'
 import { createMfa } from '../../src/index.js'
+import { addressOf, listRoutes, type Operation } from '../../src/routes/routes.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { findingsIn, runAttack, runAttackCommand, skipAllBut } from '../kit/attack.js'
@@ -280,6 +281,47 @@ describe('countersign attack on two products of the plugin (R142)', () => {
         },
       ),
     ))
+})
+
+describe('countersign attack on the routes of the plugin', () => {
+  it('posts from another site to each that its table has, and to each for users with a factor as a pending login (R13)', async () => {
+    const server = secondLogin()
+    const seen: { readonly route: string; readonly isForeign: boolean }[] = []
+    server.prependListener('request', ({ method, url, headers }) => {
+      seen.push({ route: `${method} ${url}`, isForeign: headers.origin === 'null' })
+    })
+    const skips = skipAllBut('pending-session', 'cross-site-post')
+    const args = [...USERS, '--inbox', INBOX, '--max-routes', '0', ...skips]
+    const { report } = await runAttack(await serve(server), args, PASSWORDS)
+    expect(findingsIn(report, 'held')).toEqual(['pending-session', 'cross-site-post'])
+    const addressesOf = (isWanted: (operation: Operation) => boolean) =>
+      listRoutes()
+        .filter(isWanted)
+        .map(({ name }) => Object.values(addressOf('/mfa', name)).join(' '))
+    const tried = (isForeign: boolean) =>
+      seen.flatMap((request) => (request.isForeign === isForeign ? request.route : []))
+    expect(new Set(tried(true))).toEqual(new Set(addressesOf(({ method }) => method === 'POST')))
+    const forFactors = addressesOf(({ access }) => access === 'signed-in' || access === 'strongest')
+    expect(forFactors.length).toBeGreaterThan(20)
+    expect(tried(false)).toEqual(expect.arrayContaining(forFactors))
+  })
+
+  it('tries each change of a factor that needs no fields with a weaker factor (R61)', async () => {
+    const kit = mfaTestKit()
+    onTestFinished(() => kit.reset())
+    const { app } = host({
+      options: { service: kit.service },
+      first: (made) => void made.get('/inbox', (_req, res) => void res.json(kit.inbox.all())),
+    })
+    const { report } = await runAttack(await serve(createServer(app)), [
+      ...['--sign-in', 'POST /login name=alice', '--body', 'json', '--inbox', '/inbox'],
+      ...['--protected', '/secret', '--factor', 'sms', ...skipAllBut('weak-factor')],
+    ])
+    expect(report.findings.find(({ verdict }) => verdict === 'held')).toMatchObject({
+      attack: 'weak-factor',
+      reason: '/mfa/enroll-app, /mfa/enroll-app/remove, /mfa/backup, /mfa/backup/codes, /mfa/backup/remove',
+    })
+  })
 })
 
 describe('the report of countersign attack', () => {

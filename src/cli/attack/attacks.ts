@@ -6,8 +6,10 @@ import type { AppRequest } from '../../probe/app-request.js'
 import { exchangedTokens } from '../../probe/exchanged-tokens.js'
 import type { Cookies, ProbeAgent } from '../../probe/probed-app.js'
 import { reaches, STRENGTHS } from '../../protocol/factor.js'
+import type { Operation } from '../../routes/routes.js'
 import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
 import { lateRequest } from './late-request.js'
+import { requestsTo } from './plugin-requests.js'
 import { resetRace } from './reset-race.js'
 import type { Scene } from './scene.js'
 import { stepUpWindow } from './step-up-window.js'
@@ -64,7 +66,8 @@ export const ATTACKS: readonly Attack[] = [
   attack('reset-race', 'No session keeps a factor that it confirms during a reset.', resetRace),
 ]
 
-async function pendingSession({ check, isPlugin, signedIn }: Scene) {
+async function pendingSession(scene: Scene) {
+  const { check, user, isPlugin } = scene
   const { status, problems, routes } = await checkApp(check)
   if (status === undefined) throw new Untried(problems.join(' '))
   // An app without the plugin may ask for its factor in a way of its own.
@@ -74,8 +77,15 @@ async function pendingSession({ check, isPlugin, signedIn }: Scene) {
     some.map((one) => `${one.method} ${one.path}: ${one.reason}`).join('; ')
   if (found.length > 0) return broken(list(found))
   if (unclear.length > 0) throw new Untried(`${list(unclear)}; --path says where the app asks for it`)
-  await signedIn()
-  return held(`${routes.length} routes, of which ${check.upgrades.length} open WebSockets`)
+  await scene.signedIn()
+  const pending = await scene.passed(user.signIn)
+  const own = isPlugin ? requestsTo(check.path, requiresFactor) : []
+  for (const request of own) {
+    const { method, path } = request
+    if (scene.isAccepted(await scene.send(pending, request)))
+      return broken(`${method} ${path} takes the first factor alone`)
+  }
+  return held(`${routes.length + own.length} routes, of which ${check.upgrades.length} open WebSockets`)
 }
 
 async function openInbox({ check, inbox, browser, get, signedIn }: Scene) {
@@ -184,7 +194,9 @@ async function returnAddress(scene: Scene) {
 }
 
 async function crossSitePost(scene: Scene) {
-  const { user, verify, changes, browser, cookiesOf, isIn } = scene
+  const { check, user, verify, browser, cookiesOf, isIn } = scene
+  const ofPlugin = scene.isPlugin ? requestsTo(check.path, ({ method }) => method === 'POST') : []
+  const changes = [...scene.changes, ...ofPlugin]
   const own = (await scene.signedIn()).agent
   const { agent, code } = await scene.waiting(3)
   const right = await code()
@@ -202,7 +214,7 @@ async function crossSitePost(scene: Scene) {
       if (scene.isAccepted(answer)) return broken(`${change.method} ${change.path} is accepted`)
     }
   }
-  return held([verify, ...changes].map(({ path }) => path).join(', '))
+  return held(`${changes.length + 1} forms`)
 }
 
 async function wrongCode({ verify, isIn, submit, waiting }: Scene) {
@@ -301,10 +313,11 @@ async function weakFactor(scene: Scene) {
     const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((one) => one === strength))
     const shown = strengths[factors.findIndex((factor) => factor.id === id)]
     if (shown && strengths.some((one) => !reaches(shown, one))) {
-      const enroll = { method: 'POST', path: `${check.path}/enroll-app`, fields: {}, body: 'json' } as const
-      if (scene.isAccepted(await scene.send(agent, enroll)))
-        return broken(`${enroll.path} takes a ${shown} one`)
-      tried.push(enroll.path)
+      for (const change of requestsTo(check.path, changesFactor)) {
+        if (scene.isAccepted(await scene.send(agent, change)))
+          return broken(`${change.path} takes a ${shown} one`)
+        tried.push(change.path)
+      }
     }
   }
   for (const change of changes) {
@@ -325,6 +338,16 @@ async function signOut({ check, browser, cookiesOf, isIn, send, signOut: request
   if (status >= 400 || (await isIn(agent)))
     throw new Untried(`${method} ${path} got ${status} and did not sign out; give --sign-out`)
   return ((await isIn(browser(copied))) ? broken : held)(`${method} ${path}`)
+}
+
+/** Whether an operation of the plugin is for users who have shown a factor. */
+function requiresFactor({ access }: Operation): boolean {
+  return access === 'signed-in' || access === 'strongest'
+}
+
+/** Whether an operation of the plugin changes a factor. One with fields would refuse a request without them. */
+function changesFactor({ access, method, body }: Operation): boolean {
+  return access === 'strongest' && method === 'POST' && !body
 }
 
 /** The cookies whose names the first browser does not have. */

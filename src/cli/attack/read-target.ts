@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { parseArgs } from 'node:util'
 import type { AppCheck } from '../../probe/app-check.js'
-import type { AppRequest } from '../../probe/app-request.js'
 import {
   APP_OPTIONS,
   addressOf,
@@ -12,6 +11,7 @@ import {
   requestOf,
 } from '../app-arguments.js'
 import type { CommandIo } from '../command-io.js'
+import { requestTo } from './plugin-requests.js'
 
 const repeated = { type: 'string', multiple: true, default: [] as string[] } as const
 
@@ -57,9 +57,6 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
   ) => (values[name] === undefined ? undefined : requestOf(name, values[name], { body, provider }, io))
   const readAll = (name: 'login' | 'change') =>
     Promise.all(values[name].map((text) => requestOf(name, text, { body, provider }, io)))
-  const ofPlugin = (path: string, fields: AppRequest['fields']): AppRequest => ({
-    ...{ method: 'POST', path: `${check.path}${path}`, fields, body: 'json' },
-  })
   const secretOf = (name: 'totp' | 'other-totp' | 'operator-totp') =>
     values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
   const isPlugin = verify === undefined
@@ -75,9 +72,9 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     /** The attacker's own account. */
     other: await userOf('other'),
     /** Without it, no code needs to be requested. */
-    request: isPlugin ? ofPlugin('/challenge', {}) : await read('request'),
+    request: isPlugin ? requestTo(check.path, 'challenge') : await read('request'),
     /** Submits a code, as the field whose value is `{code}`. */
-    verify: (await read('verify')) ?? ofPlugin('/verify', { code: '{code}' }),
+    verify: (await read('verify')) ?? requestTo(check.path, 'verify', { code: '{code}' }),
     isPlugin,
     factor,
     inbox: inbox?.startsWith('/')

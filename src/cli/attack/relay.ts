@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { addKey, signInWithKey } from '../../testing/sign-in.js'
 import { softwareAuthenticator } from '../../testing/software-authenticator.js'
+import { requestTo } from './plugin-requests.js'
 import type { AttackTarget } from './read-target.js'
 import { openTarget } from './target.js'
 import { Untried } from './verdict.js'
@@ -85,7 +86,7 @@ export async function relayFactors(target: AttackTarget): Promise<readonly Relay
         )
       })
     } finally {
-      await app.send(own, { method: 'POST', path: `${path}/keys/remove`, fields: { key: id }, body: 'json' })
+      await app.send(own, requestTo(path, 'removeKey', { key: id }))
     }
   }
 

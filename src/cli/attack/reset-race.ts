@@ -1,5 +1,6 @@
 import type { ProbeAgent } from '../../probe/probed-app.js'
 import { totpCode } from '../../testing/service.js'
+import { requestTo } from './plugin-requests.js'
 import type { Scene } from './scene.js'
 import { broken, given, held, Untried, type Verdict } from './verdict.js'
 
@@ -25,14 +26,12 @@ export async function resetRace(scene: Scene): Promise<Verdict> {
 /** The request that confirms an app, which the signed-in user has prepared. */
 async function preparedApp(scene: Scene, agent: ProbeAgent) {
   const { check, user, send } = scene
-  const path = `${check.path}/enroll-app`
-  const enroll = () => send(agent, { method: 'POST', path, fields: {}, body: 'json' })
-  const first = await enroll()
+  const enroll = requestTo(check.path, 'enrollApp')
+  const first = await send(agent, enroll)
   const [, approval] = /"approval":\{[^}]*?"id":"([^"]+)"/.exec(first.text) ?? []
   if (approval !== undefined) await scene.approve(agent, user, approval)
-  const { status, text } = approval === undefined ? first : await enroll()
+  const { status, text } = approval === undefined ? first : await send(agent, enroll)
   const [, secret] = /"secret":"([A-Z2-7]+)"/.exec(text) ?? []
-  if (secret === undefined) throw new Untried(`${path} got ${status} and no secret of a new app`)
-  const fields = { code: totpCode(secret) }
-  return { method: 'POST', path: `${path}/confirm`, fields, body: 'json' } as const
+  if (secret === undefined) throw new Untried(`${enroll.path} got ${status} and no secret of a new app`)
+  return requestTo(check.path, 'confirmApp', { code: totpCode(secret) })
 }
