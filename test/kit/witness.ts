@@ -1,4 +1,7 @@
 import { ServerResponse } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import * as z from 'zod'
+import { problemAnswer } from '../../src/routes/answers.js'
 import { answerOf, listRoutes, problemsOf } from '../../src/routes/routes.js'
 import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
 
@@ -7,10 +10,10 @@ const unlisted: string[] = []
 
 const WATCHED = Symbol.for('countersign.watchedRoutes')
 
-const rows = new Map(
+const rows = new Map<string, Row>(
   listRoutes().map((operation) => [
     operation.route,
-    { problems: problemsOf(operation), answer: answerOf(operation) },
+    { problems: problemsOf(operation), answer: operation.answer, ofTokens: answerOf(operation) },
   ]),
 )
 
@@ -50,8 +53,11 @@ function faultOf(res: ServerResponse, body: string): string | undefined {
   const name = `${method === 'HEAD' ? 'GET' : method} ${route.path}`
   const row = rows.get(name)
   const type = String(res.getHeader('content-type') ?? '').split(';')[0]
+  const { headers } = res.req
+  const hasTokens = headers['mfa-login'] !== undefined || headers.authorization !== undefined
+  const answer = hasTokens ? row?.ofTokens : row?.answer
   // To HEAD, there is no body.
-  const fault = !row ? 'has no row' : body && faultByRow(row, res.statusCode, type, body)
+  const fault = !row ? 'has no row' : body && faultByRow({ ...row, answer }, res.statusCode, type, body)
   return fault ? `${name} ${fault}` : undefined
 }
 
@@ -63,9 +69,11 @@ function requestOf({ req }: ServerResponse): typeof req & { route?: MatchedRoute
   return req
 }
 
-interface Watched {
+interface Row {
   readonly problems: ReturnType<typeof problemsOf>
-  readonly answer: ReturnType<typeof answerOf>
+  /** The JSON of a success, and that to a client with tokens. */
+  readonly answer: z.ZodType | undefined
+  readonly ofTokens: z.ZodType | undefined
 }
 
 interface MatchedRoute {
@@ -74,24 +82,32 @@ interface MatchedRoute {
 }
 
 function faultByRow(
-  { problems, answer }: Watched,
+  { problems, answer }: Pick<Row, 'problems' | 'answer'>,
   status: number,
   type: string | undefined,
   body: string,
 ): string | undefined {
   const mayBe = (wanted: number) => [...problems].some((code) => statusOf(code) === wanted)
   if (type === 'application/problem+json') {
-    const given: unknown = JSON.parse(body).code
+    const problem: { readonly code?: unknown } = JSON.parse(body)
+    const given = problem.code
     const code = PROBLEM_CODES.find((known) => known === given)
+    if (!fits(problemAnswer, problem)) return `answers a problem with other members: ${body.slice(0, 200)}`
     if (!code || !problems.has(code)) return `answers ${status} ${given}, which it does not list`
     const isOfService = code.endsWith('_unavailable') && (status === 502 || status === 503)
     return status === statusOf(code) || isOfService ? undefined : `answers ${given} with ${status}`
   }
   if (type === 'application/json') {
     // An error in another form than a problem is one of the host's.
-    const isListed = status >= 400 || answer?.safeParse(JSON.parse(body)).success
+    const isListed = status >= 400 || (answer && fits(answer, JSON.parse(body)))
     return isListed ? undefined : `answers ${status} with JSON that it does not list: ${body.slice(0, 200)}`
   }
   const isKnown = [200, 303, 500, 502].includes(status) || mayBe(status)
   return isKnown ? undefined : `answers ${status}, which it does not list`
+}
+
+/** Whether a value has the members that a schema lists, and no others. */
+function fits(schema: z.core.$ZodType, value: unknown): boolean {
+  if (schema instanceof z.ZodUnion) return schema.options.some((option) => fits(option, value))
+  return isDeepStrictEqual(z.safeParse(schema, value).data, value)
 }
