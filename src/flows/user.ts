@@ -15,7 +15,7 @@ export interface MfaUser {
   readonly userId: string
   /** The factors that the user can be asked for. */
   readonly factors: readonly Factor[]
-  /** Those that exist and cannot be used now (R132). */
+  /** Those that exist and cannot be used now. They are not offered and not accepted, but their user has MFA (R132). */
   readonly withheld: readonly Factor[]
   /** Every factor of the account, also those that are too weak or cannot be used now: what it is named and judged by. */
   readonly existing: readonly Factor[]

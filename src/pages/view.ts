@@ -167,6 +167,7 @@ export type View =
   | {
       readonly page: 'choose'
       readonly factors: readonly FactorView[]
+      /** The id of the highlighted factor. */
       readonly preferred?: string
       /** Whether the user has backup codes. */
       readonly backup: boolean

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
+import type { MfaUser } from '../flows/user.js'
 import type { Amr, Factor, ShownMethod, Strength } from '../protocol/factor.js'
 import type { LogIn, LogOut } from './passport-request.js'
 import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
@@ -124,15 +125,8 @@ export interface OpenReset {
 }
 
 /** A user as the host describes them now. */
-export interface Account {
+export interface Account extends Pick<MfaUser, 'userId' | 'factors' | 'withheld' | 'existing'> {
   readonly user: Express.User
-  readonly userId: string
-  /** The factors that the user can be asked for. */
-  readonly factors: readonly Factor[]
-  /** Those that exist and cannot be used now. They are not offered and not accepted, but their user has MFA (R132). */
-  readonly withheld: readonly Factor[]
-  /** Both of them. */
-  readonly existing: readonly Factor[]
   /** The least strength that every session of the account requires (R116). */
   readonly minStrength?: Strength | undefined
   /** The user's open reset. The factors that it ended are in neither list. */
