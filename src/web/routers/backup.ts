@@ -45,7 +45,7 @@ export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRoute
       }),
       page: ({ deps }) => `${deps.settings.urls.path}/backup?sent`,
       // The page with the request offers to repeat it.
-      refuse: toStart,
+      refuse: { page: '/backup' },
     }),
     backupCodesPage: pageOnly(showCodes),
     createBackupCodes: action('createBackupCodes', {
@@ -58,7 +58,7 @@ export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRoute
         strength,
       }),
       page: ({ deps }) => `${deps.settings.urls.path}/backup/codes`,
-      refuse: toStart,
+      refuse: { page: '/backup' },
     }),
     removeBackupCodesPage: (context) => showRemoval(context, 'backup'),
     removeBackupCodes: backupCodesRemoval,
@@ -69,9 +69,6 @@ export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRoute
     }),
   }
 }
-
-const toStart = (context: RouteContext, refusal: Refusal) =>
-  sendRefusal(context, refusal, { page: '/backup' })
 
 async function showStart(context: RouteContext): Promise<void> {
   const { req, state, user, html } = context

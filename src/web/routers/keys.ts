@@ -45,14 +45,13 @@ import {
   warnAboutKeys,
 } from './key-page.js'
 import { action, answered, pageOnly } from './outcome.js'
-import { keptRefusal, requiredMessage, sendRefusal } from './refused.js'
+import { keptRefusal, requiredMessage } from './refused.js'
 import { keyRemoval, showKeyRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
 
 const PAGE = pathOf('keys')
 
-const toPage = (context: RouteContext, refusal: Refusal) => sendRefusal(context, refusal, { page: PAGE })
 const addressOf = ({ deps }: RouteContext, query: string) => `${deps.settings.urls.path}${PAGE}?${query}`
 
 /** How long ago a registration may have begun, so that the time in which the user creates the key does not count. */
@@ -70,13 +69,13 @@ export function keysRoutes({ keys }: RouteDeps): RouteHandlers<'enrollKeyRouter'
         ...(userHandle !== undefined && { userHandle }),
       }),
       page: keysPage,
-      refuse: (context, refusal) => sendRefusal(context, refusal, { page: '' }),
+      refuse: { page: '' },
     }),
     addKey: answered('addKey', {
       run: add,
       json: (_context, { key }) => ({ status: 'added', key: listedKey(key) }),
       page: (context, { isUnprompted }) => addressOf(context, isUnprompted ? 'saved' : 'added'),
-      refuse: toPage,
+      refuse: { page: PAGE },
     }),
     keyOptions: action('keyOptions', {
       run: prepare,
@@ -84,13 +83,13 @@ export function keysRoutes({ keys }: RouteDeps): RouteHandlers<'enrollKeyRouter'
       json: (_context, { options }) => ({ publicKey: options }),
       // Only the script of the page can go on.
       page: ({ deps }) => `${deps.settings.urls.path}${PAGE}`,
-      refuse: toPage,
+      refuse: { page: PAGE },
     }),
     renameKey: action('renameKey', {
       run: rename,
       json: () => ({ status: 'renamed' }),
       page: (context) => addressOf(context, 'renamed'),
-      refuse: toPage,
+      refuse: { page: PAGE },
     }),
     removeKeyPage: showKeyRemoval,
     removeKey: keyRemoval,

@@ -23,9 +23,11 @@ export type Handler<Name extends RouteName = RouteName> = ((
 export interface Responses<Name extends RouteName, Outcome> {
   json(context: RouteContext, outcome: Outcome): Reply<AnswerOf<Name>>
   page(context: RouteContext, outcome: Outcome): Reply<Page>
-  /** Responds to a refusal. By default, a browser continues on a page that fits the code. */
-  refuse?(context: RouteContext, refusal: Refusal, fields: BodyOf<Name>): Promise<void> | void
+  /** The form that is refused, or what responds to a refusal. By default, a browser continues on a page that fits the code. */
+  readonly refuse?: RefusedForm | Refuses<BodyOf<Name>>
 }
+
+type Refuses<Fields> = (context: RouteContext, refusal: Refusal, fields: Fields) => Promise<void> | void
 
 /** The work of a request, and the answers to its outcomes. */
 export interface Answered<Name extends RouteName, Outcome> extends Responses<Name, Outcome> {
@@ -105,7 +107,8 @@ export async function respond<Name extends RouteName, Outcome>(
 ): Promise<void> {
   if (isRefused(outcome)) {
     const { refusal } = outcome
-    return refuse ? refuse(context, refusal, fields) : sendRefusal(context, refusal)
+    if (typeof refuse === 'function') return refuse(context, refusal, fields)
+    return sendRefusal(context, refusal, refuse)
   }
   if (!context.html) {
     const body = await json(context, outcome)
