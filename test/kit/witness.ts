@@ -94,7 +94,9 @@ function faultByRow(
     const code = PROBLEM_CODES.find((known) => known === given)
     if (!fits(problemAnswer, problem)) return `answers a problem with other members: ${body.slice(0, 200)}`
     if (!code || !problems.has(code)) return `answers ${status} ${given}, which it does not list`
-    const isOfService = code.endsWith('_unavailable') && (status === 502 || status === 503)
+    // An invalid response of the service.
+    const isOfService =
+      status === 502 && code.endsWith('_unavailable') && problems.has('service_misconfigured')
     return status === statusOf(code) || isOfService ? undefined : `answers ${given} with ${status}`
   }
   if (type === 'application/json') {
