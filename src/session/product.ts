@@ -2,14 +2,7 @@ import { isObject, readObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
 import { DEFAULT_USERS, isOnlyProduct, productName } from '../products.js'
 import type { MfaRecord, RecordOwner } from './record.js'
-import {
-  isOwnedBy,
-  isPendingRecord,
-  readParts,
-  readRecord,
-  writeNamed,
-  writeRecord,
-} from './record-text.js'
+import { isOwnedBy, isPendingRecord, readParts, readRecord, writeNamed, writeRecord } from './record-text.js'
 
 /*
  * The record that a session keeps for each product (R142). `req.session.mfa` is the record of one product with its name, and has the records of

@@ -178,12 +178,6 @@ export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDep
   throw isGated(req) ? misuse(own, 'ERR_MFA_TWO_COPIES', TWO_COPIES) : noGateError(own)
 }
 
-/** A request where it enters this package. @throws {HostError} as `gateOf`. */
-export function enterRequest(req: Request, own?: RouteDeps): EnteredRequest {
-  const shared = requestState<RouteDeps>(req)
-  return { req, deps: gateOf({ req, shared }, own), shared }
-}
-
 const TWO_COPIES =
   'The gate before this route belongs to another copy of countersign, which keeps its own state, or something replaced `req.mfa`. `npm ls countersign` shows where the copies are: keep one (npm dedupe), and leave the package out of bundles.'
 
