@@ -12,11 +12,17 @@ export function smsText(
   lastLine: string,
   segments: 1 | 3 = 1,
 ): string {
-  const shortestForm = forms.at(-1)
-  const cut = shortestForm ? cutNames(name).map((shown) => shortestForm(shown)) : []
-  const texts = [...forms.map((form) => form(name)), ...cut].map(inGsm7)
-  const withLine = texts.map((text) => text + lastLine)
-  return withLine.find((text) => isWithin(text, segments)) ?? withLine[forms.length - 1] ?? ''
+  const shortestForm = forms.at(-1) ?? (() => '')
+  const texts = [
+    ...forms.map((form) => () => form(name)),
+    ...cutNames(name).map((shown) => () => shortestForm(shown)),
+  ]
+  // One after the other: to convert all of them takes milliseconds.
+  for (const textOf of texts) {
+    const text = inGsm7(textOf()) + lastLine
+    if (isWithin(text, segments)) return text
+  }
+  return inGsm7(shortestForm(name)) + lastLine
 }
 
 /** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
