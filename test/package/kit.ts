@@ -1,10 +1,23 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { inject } from 'vitest'
 import { environment } from '../kit/process.js'
 
 const run = promisify(execFile)
@@ -88,27 +101,31 @@ function typesOf(...names: readonly string[]): Installed {
 /** The workspaces that are published, by their folder. */
 type Published = '.' | './service'
 
-const tarballs = new Map<Published, Promise<Buffer>>()
-
-/** The packed package, which is packed once for each process. */
-function packed(workspace: Published): Promise<Buffer> {
-  const known = tarballs.get(workspace)
-  if (known) return known
-  const tarball = pack(workspace)
-  tarballs.set(workspace, tarball)
-  return tarball
+/** The packed package, which is packed once for each run: the first worker that needs it packs, and the others wait. */
+async function packed(workspace: Published): Promise<Buffer> {
+  const folder = join(inject('runFolder'), workspace === '.' ? 'plugin' : 'service')
+  const [file, failure] = [join(folder, 'package.tgz'), join(folder, 'failure')]
+  const isFirst = await mkdir(folder).then(
+    () => true,
+    () => false,
+  )
+  if (isFirst) {
+    await pack(workspace, folder).catch((error) => writeFile(failure, String(error)))
+    // Whole as soon as it has this name.
+    await rename(join(folder, 'unfinished'), file).catch(() => {})
+  }
+  while (!existsSync(file)) {
+    if (existsSync(failure)) throw new Error(await readFile(failure, 'utf8'))
+    await wait(100)
+  }
+  return readFile(file)
 }
 
-async function pack(workspace: Published): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-packed-'))
-  try {
-    // As `npm run pack` does, without a second build.
-    await run('node', ['scripts/llms.mjs'], { cwd: ROOT })
-    const { stdout } = await run('node', ['scripts/pack.mjs', '--out', folder, workspace], { cwd: ROOT })
-    return await readFile(join(folder, stdout.trim()))
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+async function pack(workspace: Published, folder: string): Promise<void> {
+  // As `npm run pack` does, without a second build.
+  await run('node', ['scripts/llms.mjs'], { cwd: ROOT })
+  const { stdout } = await run('node', ['scripts/pack.mjs', '--out', folder, workspace], { cwd: ROOT })
+  await rename(join(folder, stdout.trim()), join(folder, 'unfinished'))
 }
 
 /**
@@ -151,7 +168,8 @@ export async function consumer(installed?: Installed, tarball?: Buffer): Promise
         ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
       )
     },
-    tsc: (tsconfig = '.') => printed('node_modules/typescript/bin/tsc', '-p', tsconfig),
+    // Several threads check the same declarations several times.
+    tsc: (tsconfig = '.') => printed('node_modules/typescript/bin/tsc', '--singleThreaded', '-p', tsconfig),
     tsc54: (...tsconfigs) => printed('test/package/compile.mjs', ...tsconfigs),
     dispose: () => rm(folder, { recursive: true, force: true }),
   }
