@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import speakeasy from 'speakeasy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../../test/kit/temporary-folder.js'
 import { run } from '../../src/cli/program.js'
 import { createService } from '../../src/run/create-service.js'
 import { SECRET } from '../kit.js'
+import { postgresMissing, startPostgres } from '../postgres.js'
 
 const SAMPLE = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const TIMEOUT_MS = 120_000
@@ -34,11 +35,20 @@ function mixedRows() {
   return { text: rows.join('\n'), samples, secrets }
 }
 
-describe('the command import', () => {
+describe.skipIf(postgresMissing)('the command import', () => {
   const { path: folder, remove } = temporaryFolder()
-  const env = { DATA_DIR: join(folder, 'data'), SERVICE_SECRET: SECRET }
-  beforeAll(() => mkdirSync(env.DATA_DIR))
-  afterAll(remove)
+  const env = { DATABASE_URL: '', DATA_DIR: folder, SERVICE_SECRET: SECRET }
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  beforeAll(async () => {
+    // Each command opens the database, which takes PGlite more than a second.
+    postgres = await startPostgres()
+    env.DATABASE_URL = postgres.url
+    await cli('migrate')
+  })
+  afterAll(async () => {
+    await postgres?.stop()
+    remove()
+  })
 
   async function cli(...args: string[]) {
     const printed = { out: '', err: '' }
@@ -91,7 +101,7 @@ describe('the command import', () => {
 
       const events: unknown[] = []
       const service = await createService({
-        ...{ dataDir: env.DATA_DIR, secret: SECRET, delivery: 'inbox' },
+        ...{ databaseUrl: env.DATABASE_URL, secret: SECRET, delivery: 'inbox' },
         logger: (event) => void events.push(event),
       })
       const contact = { kind: 'email', email: 'nobody@account.invalid' } as const
