@@ -98,10 +98,9 @@ describe('the declarations, in an app with the types of Express 5', () => {
 
   afterAll(() => project.dispose())
 
-  it('compile with TypeScript 5.4 and node10, node16, nodenext or bundler', async () => {
-    const tsconfigs = Object.keys(RESOLUTIONS).map((resolution) => `${resolution}.json`)
-    expect(await project.tsc54(...tsconfigs)).toBe('')
-    // Four compilations can take longer than the default limit of a test.
+  // TypeScript 5.4 resolves modules for nodenext as for node16.
+  it('compile with TypeScript 5.4 and node10, node16 or bundler', async () => {
+    expect(await project.tsc54('node10.json', 'node16.json', 'bundler.json')).toBe('')
   })
 
   it.each(NEWEST)('compile with TypeScript 7 and %s', async (resolution) => {
