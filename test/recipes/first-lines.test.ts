@@ -192,24 +192,27 @@ describe('the first two lines, from the packed packages', () => {
     () =>
       everyCase(MISTAKES, async ([, lines, expected]) => {
         const answers = await Promise.all(
-          kinds.map(async (kind) => {
-            const { app, base, get, login, post } = await start({ ...kind, lines })
-            try {
-              const answer = await login()
-              const home = await get('/')
-              const pages = await get('/mfa')
-              const sent = await post('/mfa/challenge', { factor: 'email' })
-              return {
-                answer,
-                base,
-                sentStatus: sent.status,
-                home: home.text,
-                said: `${answer.text}${home.text}${pages.text}`,
+          // Each version of Express and each kind of module once.
+          kinds
+            .filter(({ isModule, express }) => isModule === (express === 'express'))
+            .map(async (kind) => {
+              const { app, base, get, login, post } = await start({ ...kind, lines })
+              try {
+                const answer = await login()
+                const home = await get('/')
+                const pages = await get('/mfa')
+                const sent = await post('/mfa/challenge', { factor: 'email' })
+                return {
+                  answer,
+                  base,
+                  sentStatus: sent.status,
+                  home: home.text,
+                  said: `${answer.text}${home.text}${pages.text}`,
+                }
+              } finally {
+                await app.stop()
               }
-            } finally {
-              await app.stop()
-            }
-          }),
+            }),
         )
         for (const { answer, base, home, said, sentStatus } of answers) {
           expect(answer.body).not.toHaveProperty('in')
