@@ -28,10 +28,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 /** A recording in which "go forward ten meters" is said this often, with pauses between, as decoded for engines. */
-async function said(
-  times: number,
-  pauseSeconds = 0,
-): Promise<Recording & { readonly sound: Buffer }> {
+async function said(times: number, pauseSeconds = 0): Promise<Recording & { readonly sound: Buffer }> {
   const path = join(folder.path, String(times), 'said.flac')
   const once = join(folder.path, String(times), 'once.wav')
   await mkdir(dirname(path))
