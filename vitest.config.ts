@@ -62,8 +62,8 @@ export const NPM_TEST = [
   { extends: true as const, test: { name: 'apart', include: APART } },
 ]
 
-/** The script that runs, which gives its results their name. */
-const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
+/** The script that runs, which gives its results their name. `built:…` is the part of `test:…` after the build. */
+const SCRIPT = (process.env.npm_lifecycle_event ?? 'test').replace('built:', 'test:')
 
 /** How results are shown. On every machine, a table at the end says what could not be tested. */
 export function reportersOf({ CI }: NodeJS.ProcessEnv) {
