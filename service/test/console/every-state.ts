@@ -56,7 +56,7 @@ const LEADS_NOWHERE: Readonly<Record<string, string>> = {
   'numbers-none': 'numbers are read',
   'search-none': 'the field of the search has what was searched',
   'search-empty': 'the field of the search is empty',
-  'withdrawn-approval': 'the list is empty',
+  'approvals-withdrawn': 'the list is empty',
   'settings-of-viewer': 'only administrators change settings',
   'keys-of-viewer': 'only administrators change keys',
   'traffic-of-viewer': 'viewers pause nothing',
@@ -232,7 +232,7 @@ async function fill(
   const messageThatIs = async (state: 'sent' | 'queued' | 'refused') => {
     const find = async () =>
       (await api.searchMessages({ application: 'default', mode: 'live', state, limit: 1 })).messages[0]?.id
-    await expect.poll(find).toBeDefined()
+    await eventually(async () => expect(await find()).toBeDefined())
     return `${one}/messages/${await find()}`
   }
   const [sent, queued, refused] = [
@@ -308,8 +308,8 @@ async function fill(
     ['search-empty', await findUser(admin.browser, ' '), { status: 422 }],
     ['approvals', '/console/approvals'],
     ['approvals-of-support', '/console/approvals', bySupport],
-    ['approved', '/console/approvals', { press: 'Approve' }],
-    ['withdrawn-approval', '/console/approvals', { press: 'Withdraw' }],
+    ['approvals-approved', '/console/approvals', { press: 'Approve' }],
+    ['approvals-withdrawn', '/console/approvals', { press: 'Withdraw' }],
     ['unlocked', `${one}/locked`, { press: 'Unlock 1 user' }],
     ['audit', '/console/audit'],
     ['audit-none', '/console/audit?actor=nobody'],
