@@ -27,6 +27,8 @@ export async function openFirefox({
     ...(marionettePort !== undefined && { args: ['--marionette'] }),
     firefoxUserPrefs: {
       'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      // Processes for pages that may be opened next.
+      'dom.ipc.processPrelaunch.enabled': false,
       ...(marionettePort !== undefined && {
         'marionette.port': marionettePort,
         'security.webauth.webauthn_enable_softtoken': true,
