@@ -15,16 +15,15 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     browser = await openBrowser()
   })
   afterAll(() => browser?.close())
-  // A form changes what others show, so that a second try needs a new console.
-  beforeEach(async () => {
+  const openConsole = async () => {
     stopClock()
     every = await consoleInEveryState()
     url = every.console.url
-  })
-  afterEach(async () => {
+  }
+  const closeConsole = async () => {
     await every?.close()
     vi.useRealTimers()
-  })
+  }
 
   /** Checks states one after the other, and what they link to. */
   async function check(states: readonly State[]): Promise<void> {
@@ -78,55 +77,68 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
   const TITLE =
     'passes axe in both color schemes, fits every screen, leads on to pages that exist, and offers no choice of one'
 
-  test(TITLE, () => check(every.states.filter(({ press }) => press === undefined)))
+  describe('one after the other', () => {
+    // A form changes what others show, so that a second try needs a new console.
+    beforeEach(openConsole)
+    afterEach(closeConsole)
 
-  test(`${TITLE}, also after a form`, () => check(every.states.filter(({ press }) => press !== undefined)))
+    test(TITLE, () => check(every.states.filter(({ press }) => press === undefined)))
 
-  test('keeps the button that saves within reach, and shows state and reason of a message on a phone', async () => {
-    const page = await every.opener(browser)({ name: 'settings', path: OWN })
-    await page.setViewportSize({ width: 390, height: 844 })
-    const isInView = (selector: string) =>
-      page.evaluate<boolean>(`(({ left, right, top, bottom }) => left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight)(
-        document.querySelector('${selector}').getBoundingClientRect())`)
-    expect(await isInView('.form-save button')).toBe(true)
-    await page.goto(`${url}/console/applications/default/messages?state=refused`)
-    await page.evaluate('document.querySelector("tbody tr").scrollIntoView()')
-    for (const part of ['.badge-bad', '[data-label=Why] span'])
-      expect([part, await isInView(`tbody tr ${part}`)]).toEqual([part, true])
-    expect(await page.locator('tbody tr [data-label=Why] span').innerText()).toBe('The webhook answered 422.')
+    test(`${TITLE}, also after a form`, () => check(every.states.filter(({ press }) => press !== undefined)))
   })
 
-  test('shows a finding in a line of its own on a phone, and a warning no paler than what is fine', async () => {
-    const page = await every.opener(browser)({ name: 'health', path: '/console/health' })
-    await page.setViewportSize({ width: 390, height: 844 })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.goto(`${url}/console/health`)
-      const [good = [], warn = []] = await page.evaluate<number[][]>(`['good', 'warn'].map((tone) => {
-        const badge = document.querySelector('.findings .badge-' + tone)
-        const luminance = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
-          .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-          .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0.05)
-        const contrast = (one, other) => Math.max(luminance(one) / luminance(other), luminance(other) / luminance(one))
-        const { color, backgroundColor } = getComputedStyle(badge)
-        return [contrast(color, backgroundColor), contrast(backgroundColor, getComputedStyle(badge.closest('.mfa-card')).backgroundColor)]
-      })`)
-      expect(warn.map((contrast, index) => contrast >= (good[index] ?? 0))).toEqual([true, true])
-    }
-    const broken = await page.evaluate<
-      string[]
-    >(`[...document.querySelectorAll('.findings tbody tr')].filter((row) => {
-      const [badge, subject, sentence] = [...row.cells].map((cell) => cell.getBoundingClientRect())
-      return Math.max(badge.top, subject.top) >= Math.min(badge.bottom, subject.bottom) || sentence.width < row.clientWidth
-    }).map((row) => row.innerText)`)
-    expect(broken).toEqual([])
-    expect(await page.locator('.findings tbody tr').count()).toBeGreaterThan(4)
-  })
+  describe('that is looked at alone', () => {
+    beforeAll(openConsole)
+    afterAll(closeConsole)
 
-  test('opens the group of the setting that a finding names', async () => {
-    const page = await every.opener(browser)({ name: 'overview', path: '/console' })
-    await page.locator('a', { hasText: 'countries' }).first().click()
-    await page.waitForURL(/setting=countries#countries/)
-    expect(await page.getByLabel('Countries', { exact: true }).isVisible()).toBe(true)
+    test('keeps the button that saves within reach, and shows state and reason of a message on a phone', async () => {
+      const page = await every.opener(browser)({ name: 'settings', path: OWN })
+      await page.setViewportSize({ width: 390, height: 844 })
+      const isInView = (selector: string) =>
+        page.evaluate<boolean>(`(({ left, right, top, bottom }) => left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight)(
+          document.querySelector('${selector}').getBoundingClientRect())`)
+      expect(await isInView('.form-save button')).toBe(true)
+      await page.goto(`${url}/console/applications/default/messages?state=refused`)
+      await page.evaluate('document.querySelector("tbody tr").scrollIntoView()')
+      for (const part of ['.badge-bad', '[data-label=Why] span'])
+        expect([part, await isInView(`tbody tr ${part}`)]).toEqual([part, true])
+      expect(await page.locator('tbody tr [data-label=Why] span').innerText()).toBe(
+        'The webhook answered 422.',
+      )
+    })
+
+    test('shows a finding in a line of its own on a phone, and a warning no paler than what is fine', async () => {
+      const page = await every.opener(browser)({ name: 'health', path: '/console/health' })
+      await page.setViewportSize({ width: 390, height: 844 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.goto(`${url}/console/health`)
+        const [good = [], warn = []] = await page.evaluate<number[][]>(`['good', 'warn'].map((tone) => {
+          const badge = document.querySelector('.findings .badge-' + tone)
+          const luminance = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+            .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0.05)
+          const contrast = (one, other) => Math.max(luminance(one) / luminance(other), luminance(other) / luminance(one))
+          const { color, backgroundColor } = getComputedStyle(badge)
+          return [contrast(color, backgroundColor), contrast(backgroundColor, getComputedStyle(badge.closest('.mfa-card')).backgroundColor)]
+        })`)
+        expect(warn.map((contrast, index) => contrast >= (good[index] ?? 0))).toEqual([true, true])
+      }
+      const broken = await page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll('.findings tbody tr')].filter((row) => {
+        const [badge, subject, sentence] = [...row.cells].map((cell) => cell.getBoundingClientRect())
+        return Math.max(badge.top, subject.top) >= Math.min(badge.bottom, subject.bottom) || sentence.width < row.clientWidth
+      }).map((row) => row.innerText)`)
+      expect(broken).toEqual([])
+      expect(await page.locator('.findings tbody tr').count()).toBeGreaterThan(4)
+    })
+
+    test('opens the group of the setting that a finding names', async () => {
+      const page = await every.opener(browser)({ name: 'overview', path: '/console' })
+      await page.locator('a', { hasText: 'countries' }).first().click()
+      await page.waitForURL(/setting=countries#countries/)
+      expect(await page.getByLabel('Countries', { exact: true }).isVisible()).toBe(true)
+    })
   })
 })
