@@ -306,7 +306,7 @@ describe('countersign attack on the routes of the plugin', () => {
     expect(tried(false)).toEqual(expect.arrayContaining(forFactors))
   })
 
-  it('tries each change of a factor that needs no fields with a weaker factor (R61)', async () => {
+  it('tries each change of a factor that needs no fields with a weaker factor (R92)', async () => {
     const kit = mfaTestKit()
     onTestFinished(() => kit.reset())
     const { app } = host({
