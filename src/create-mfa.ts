@@ -1,16 +1,16 @@
 import { type RequestHandler, Router } from 'express'
 import type { MfaMetrics } from './flows/metrics.js'
-import { type Built, builtFrom, share } from './mfa.js'
+import { type Built, buildOnce, share } from './mfa.js'
 import type { MfaOptions } from './options/options.js'
 import type { MfaService } from './protocol/service.js'
 import { PARTS, type Part } from './routes/routes.js'
-import { accountWith, type MfaAccount } from './web/actions/account.js'
+import { createAccountFunctions, type MfaAccount } from './web/actions/account.js'
 import type { RouteDeps } from './web/actions/context.js'
-import { type ActingAccount, actingWith } from './web/guard/acting.js'
+import { type ActingAccount, createActing } from './web/guard/acting.js'
 import { type AnyRouteHandler, ruleGuard, strongestGuard } from './web/guard/require-mfa.js'
 import { type ResetAccount, resetRequestsWith } from './web/guard/reset-requests.js'
 import type { MfaRule, StrongestRule } from './web/guard/rule.js'
-import { gateWith, sessionGate } from './web/guard/session-gate.js'
+import { createGate, sessionGate } from './web/guard/session-gate.js'
 import { loginStart } from './web/guard/start-mfa.js'
 import { findUpgrade, type MfaUpgrade } from './web/guard/upgrade.js'
 import { PassportMfaStrategy } from './web/passport/strategy.js'
@@ -24,12 +24,12 @@ import { enrollAppRoutes } from './web/routers/enroll-app.js'
 import { addInboxRoutes } from './web/routers/inbox.js'
 import { keysRoutes } from './web/routers/keys.js'
 import { languageRoutes } from './web/routers/language.js'
-import { type MountedRouter, mountedRouter } from './web/routers/mount.js'
+import { createMountedRouter, type MountedRouter } from './web/routers/mount.js'
 import { notMeRoutes } from './web/routers/not-me.js'
 import { recoveryRoutes } from './web/routers/recover.js'
 import { addRoutes, type RouteHandlers } from './web/routers/route.js'
 import { verifyRoutes } from './web/routers/verify.js'
-import { type TokenAccount, tokenAccountWith } from './web/tokens/account.js'
+import { createTokenAccount, type TokenAccount } from './web/tokens/account.js'
 import { type MfaTokens, TokenHandlers } from './web/tokens/handlers.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
@@ -92,8 +92,8 @@ export interface Mfa<User = Express.User> {
 
 /** Creates all parts from one options object. @throws {OptionsError} with all faults together. */
 export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
-  const mfa = builtWhenRead<Mfa<User>>(partsOf(options))
-  share(mfa, builtFrom(options))
+  const mfa = buildWhenRead<Mfa<User>>(readParts(options))
+  share(mfa, buildOnce(options))
   return mfa
 }
 
@@ -102,19 +102,19 @@ type MfaOrOptions<User> = Mfa<User> | MfaOptions<User>
 
 type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }
 
-function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
-  const built = builtFrom(mfa)
+function readParts<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
+  const built = buildOnce(mfa)
   const { deps, recovery } = built
   const requireMfa = (rule: MfaRule = {}) => ruleGuard(rule, deps)
   const requireStrongest = (rule: StrongestRule = {}) => strongestGuard(rule, deps)
   const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
   const routers = Object.fromEntries(
-    ALL_PARTS.map((part) => [part, () => routerWith(built, [part])]),
+    ALL_PARTS.map((part) => [part, () => createRouter(built, [part])]),
   ) as Builders<Pick<Mfa, Part>>
   return {
     admission: () => buildAdmission(deps),
     session: () => sessionGate(deps),
-    router: () => routerWith(built, ALL_PARTS),
+    router: () => createRouter(built, ALL_PARTS),
     ...routers,
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
@@ -126,9 +126,9 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     tokens: () => new TokenHandlers(deps),
     account: () =>
       ({
-        ...accountWith(deps, recovery),
-        ...tokenAccountWith(deps),
-        ...actingWith(deps),
+        ...createAccountFunctions(deps, recovery),
+        ...createTokenAccount(deps),
+        ...createActing(deps),
         ...resetRequestsWith(deps, recovery),
       }) as Mfa<User>['account'],
     metrics: () => () => deps.metrics.read(),
@@ -154,7 +154,7 @@ const HANDLERS: {
 const ALL_PARTS = Object.keys(PARTS) as readonly Part[]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
-function routerWith({ deps, ...parts }: Built, names: readonly Part[]): MountedRouter {
+function createRouter({ deps, ...parts }: Built, names: readonly Part[]): MountedRouter {
   const routes = Router()
   const addPart = <Name extends Part>(name: Name) => {
     const handlers: RouteHandlers<Name> | undefined = HANDLERS[name](deps, parts)
@@ -163,11 +163,11 @@ function routerWith({ deps, ...parts }: Built, names: readonly Part[]): MountedR
   for (const name of names) addPart(name)
   if (names === ALL_PARTS) addInboxRoutes(routes, deps, parts)
   if (routes.stack.length > 0) addAssets(routes)
-  return mountedRouter(deps, gateWith(deps), routes)
+  return createMountedRouter(deps, createGate(deps), routes)
 }
 
 /** An object whose members are built when they are first read. */
-function builtWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
+function buildWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
   const parts = {}
   for (const [name, build] of Object.entries<() => unknown>(builders)) {
     Object.defineProperty(parts, name, {
@@ -187,12 +187,12 @@ function builtWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
 type Creates<Name extends keyof Mfa> = <User>(mfa: MfaOrOptions<User>) => Mfa<User>[Name]
 
 function creates<Name extends keyof Mfa>(name: Name): Creates<Name> {
-  return (mfa) => partsOf(mfa)[name]()
+  return (mfa) => readParts(mfa)[name]()
 }
 
 /** Creates the gate, as `session` of `createMfa`. @throws {OptionsError} */
 export function mfaSession<User>(mfa: MfaOrOptions<User>): RequestHandler {
-  return partsOf(mfa).session()
+  return readParts(mfa).session()
 }
 
 /** Creates a router with all routes, as `router` of `createMfa`. @throws {OptionsError} */
@@ -217,6 +217,6 @@ export const startMfa = creates('startMfa')
 export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
   /** As `strategy` of `createMfa`. @throws {OptionsError} with all faults together. */
   constructor(mfa: MfaOrOptions<User>) {
-    super(builtFrom(mfa).deps)
+    super(buildOnce(mfa).deps)
   }
 }

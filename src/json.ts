@@ -9,7 +9,7 @@ export function readObject(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** The value of a JSON text; `undefined` if the text is no JSON. */
-export function jsonIn(text: string): unknown {
+export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

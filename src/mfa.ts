@@ -1,14 +1,14 @@
-import { withBreaker } from './client/breaker.js'
+import { addBreaker } from './client/breaker.js'
 import { embeddedService } from './client/embedded-service.js'
 import { validatedService } from './client/in-process-service.js'
 import { httpService, type ServiceObserver } from './client/service.js'
-import { backupCodesOf } from './flows/backup-codes.js'
-import { deliveryStatesOf } from './flows/delivery-states.js'
+import { createBackupCodes } from './flows/backup-codes.js'
+import { createDeliveryStates } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
-import { enrolledFactorsIn } from './flows/enrolled-factors.js'
-import { factorRecordIn } from './flows/factor-record.js'
+import { createEnrolledFactors } from './flows/enrolled-factors.js'
+import { createFactorRecord } from './flows/factor-record.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
-import { offeredKeys } from './flows/offered-keys.js'
+import { createOfferedKeys } from './flows/offered-keys.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { unusableContacts } from './flows/unusable-contacts.js'
 import { readObject } from './json.js'
@@ -20,18 +20,18 @@ import type { DevelopmentInbox } from './protocol/service.js'
 import { openStore } from './stores/config.js'
 import { TOKEN_LOGIN_MS } from './stores/limits/approval-requests.js'
 import { openLimits } from './stores/limits/limits.js'
-import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
-import { knownBrowsersIn } from './stores/trust/known-browsers.js'
-import { endingsIn, NO_ENDINGS, type OnSessionsEnded } from './stores/trust/not-me-links.js'
+import { createDevices, NO_DEVICES } from './stores/trust/devices.js'
+import { createKnownBrowsers } from './stores/trust/known-browsers.js'
+import { createEndings, NO_ENDINGS, type OnSessionsEnded } from './stores/trust/not-me-links.js'
 import { NO_RESETS } from './stores/trust/resets.js'
-import { tokenLoginsIn } from './stores/trust/token-logins.js'
+import { createTokenLogins } from './stores/trust/token-logins.js'
 import type { RouteDeps } from './web/actions/context.js'
-import { NO_NEW_BROWSERS, newBrowsersWith } from './web/actions/new-browser.js'
-import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
+import { createNewBrowsers, NO_NEW_BROWSERS } from './web/actions/new-browser.js'
+import { createBrowsers, NO_BROWSERS } from './web/actions/trusted-browsers.js'
 import { observeName } from './web/diagnostics/at-start.js'
-import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
-import { admissionWith } from './web/http/admission.js'
-import { bannerFor } from './web/http/request.js'
+import { createDiagnostics } from './web/diagnostics/diagnostics.js'
+import { createAdmission } from './web/http/admission.js'
+import { renderBanner } from './web/http/request.js'
 import type { RouteParts } from './web/routers/context.js'
 import { reportEnd } from './web/tokens/answer.js'
 
@@ -45,7 +45,7 @@ export type Built = RouteParts & { readonly deps: RouteDeps }
 const built = new WeakMap<object, Built>()
 
 /** The parts that these options share, the same for the same object. @throws {OptionsError} with all faults together. */
-export function builtFrom(options: object): Built {
+export function buildOnce(options: object): Built {
   return built.get(options) ?? share(options, build(options))
 }
 
@@ -70,12 +70,12 @@ function build(options: object): Built {
   })
   const { render } = settings.pages
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
-  const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
+  const diagnostics = createDiagnostics(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
   const { trustedDevices, urls, notices, users, tokens: tokenOptions } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store, users)
   // No other process can remove a device from the memory of this one.
   const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
-  const trusted = trustStore && devicesIn(trustStore, { ...trustedDevices, recheckMs })
+  const trusted = trustStore && createDevices(trustStore, { ...trustedDevices, recheckMs })
   const devices = trusted ?? NO_DEVICES
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store, users)
   const linkStore = notices.store ? openStore(notices.store, users) : (trustStore ?? ownStore)
@@ -88,7 +88,7 @@ function build(options: object): Built {
     }
     await Promise.all([limits.approvalRequests.closeAll(userId), limits.tokenPlaces.closeAll(userId)])
   }
-  const kept = endStore && endingsIn(endStore, onSessionsEnded)
+  const kept = endStore && createEndings(endStore, onSessionsEnded)
   const endings = kept
     ? { ...kept, ...(!urls.publicUrl && { notMeLinks: NO_ENDINGS.notMeLinks }) }
     : NO_ENDINGS
@@ -98,17 +98,17 @@ function build(options: object): Built {
     kept && {
       settings,
       options: tokenOptions,
-      logins: tokenLoginsIn(tokenStore, lifeMs),
+      logins: createTokenLogins(tokenStore, lifeMs),
       generations: kept.generations,
     }
-  const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
+  const knownBrowsers = notices.newBrowser && linkStore ? createKnownBrowsers(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
     settings.recovery &&
     recoveryStore &&
     new AccountRecovery(recoveryStore, { settings, ...endings, devices, emit })
   const service = observeName(
-    serviceOf(settings, emit, {
+    createService(settings, emit, {
       onOwnService: () => diagnostics.warn('MFA_WARN_DIALECT'),
       onUnrecognized: () => diagnostics.warn('MFA_WARN_SERVICE_NOT_RECOGNIZED'),
       onMissingScopes: (missing) =>
@@ -117,15 +117,15 @@ function build(options: object): Built {
     settings.appName,
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
-  const keys = offeredKeys(settings, service)
-  const enrolledFactors = enrolledFactorsIn(service, keys.areOffered)
+  const keys = createOfferedKeys(settings, service)
+  const enrolledFactors = createEnrolledFactors(service, keys.areOffered)
   const deps: RouteDeps = {
     settings,
     service,
-    backupCodes: backupCodesOf(service),
-    deliveries: deliveryStatesOf(service),
+    backupCodes: createBackupCodes(service),
+    deliveries: createDeliveryStates(service),
     enrolledFactors,
-    factorRecord: factorRecordIn(settings, enrolledFactors, (userId, missing) => {
+    factorRecord: createFactorRecord(settings, enrolledFactors, (userId, missing) => {
       emit({ type: 'factors_contradicted', userId, missing })
       diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
     }),
@@ -137,23 +137,23 @@ function build(options: object): Built {
     ...limits,
     emit,
     devices,
-    browsers: trusted ? browsersWith(trusted, trustedDevices, { settings, emit, ...endings }) : NO_BROWSERS,
+    browsers: trusted ? createBrowsers(trusted, trustedDevices, { settings, emit, ...endings }) : NO_BROWSERS,
     ...endings,
     recoveries: recovery ?? NO_RECOVERIES,
     resets: recovery?.resets ?? NO_RESETS,
     tokens,
-    newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, ...endings }) : NO_NEW_BROWSERS,
-    banner: (req, about) => bannerFor(req, about, settings),
-    admission: admissionWith(settings),
+    newBrowsers: knownBrowsers ? createNewBrowsers(knownBrowsers, { settings, ...endings }) : NO_NEW_BROWSERS,
+    banner: (req, about) => renderBanner(req, about, settings),
+    admission: createAdmission(settings),
     diagnostics,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
-  return { deps, recovery, inbox: inboxOf(settings) }
+  return { deps, recovery, inbox: findInbox(settings) }
 }
 
 /** The development inbox of a service in this process. The log says where it is, because only who reads the terminal may have its key (R145). */
-function inboxOf({ service, urls, logger }: Settings): DevelopmentInbox | undefined {
+function findInbox({ service, urls, logger }: Settings): DevelopmentInbox | undefined {
   if ('baseUrl' in service || !service.inbox || process.env.NODE_ENV === 'production') return undefined
   const origin = urls.publicUrl ?? `http://localhost:${Number(process.env.PORT) || 3000}`
   service.inbox.key().then(
@@ -168,10 +168,10 @@ function inboxOf({ service, urls, logger }: Settings): DevelopmentInbox | undefi
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
-function serviceOf(settings: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
+function createService(settings: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
   const { service, logger } = settings
   if (!('baseUrl' in service)) return validatedService(service, logger)
-  return withBreaker(httpService(service, observer), service.breaker, (part, isPaused) =>
+  return addBreaker(httpService(service, observer), service.breaker, (part, isPaused) =>
     emit({ type: isPaused ? 'service_paused' : 'service_resumed', part }),
   )
 }

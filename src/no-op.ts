@@ -9,11 +9,11 @@ export function ignore(): void {}
 export async function nothing(): Promise<undefined> {}
 
 /** Answers no. */
-export async function no(): Promise<false> {
+export async function answerNo(): Promise<false> {
   return false
 }
 
 /** Answers an empty list. */
-export async function none(): Promise<readonly []> {
+export async function answerNone(): Promise<readonly []> {
   return []
 }

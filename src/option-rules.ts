@@ -6,13 +6,13 @@ import { type Duration, durationMs } from './time.js'
 export type Given<Rules extends Schemas<Rules>> = z.input<z.ZodObject<ShapeOf<Rules>, z.core.$strict>>
 
 /** The schema of options with these rules. `must` says what an app must give instead of what is no object. */
-export function optionsWith<Rules extends Schemas<Rules>>(rules: Rules, must?: string) {
+export function createOptionsSchema<Rules extends Schemas<Rules>>(rules: Rules, must?: string) {
   const shape: ShapeOf<Rules> = { ...rules }
-  return inMilliseconds(z.strictObject(shape, must))
+  return convertToMilliseconds(z.strictObject(shape, must))
 }
 
 /** A schema whose input has a type with a name, which editors and errors show. */
-export const typed =
+export const setType =
   <Input>() =>
   <Schema extends z.ZodType>(schema: Schema) =>
     schema as unknown as z.ZodType<z.output<Schema>, Input>
@@ -35,16 +35,16 @@ export function wholeNumber(min: number, max: number, unit: string) {
 /** A duration in a range, read as milliseconds. */
 export function duration(min: Duration, max: Duration, example: Duration) {
   const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
-  const inRange = (given: unknown) => {
+  const isInRange = (given: unknown) => {
     const ms = durationMs(given)
     return ms !== undefined && ms >= minMs && ms <= maxMs
   }
-  const inWords = (limit: Duration) => (typeof limit === 'number' ? `${limit} ms` : limit)
+  const formatDuration = (limit: Duration) => (typeof limit === 'number' ? `${limit} ms` : limit)
   const schema = z
-    .custom<Duration>(inRange, {
+    .custom<Duration>(isInRange, {
       // Otherwise zod skips the rules of the object around it, and their faults would only show at the next start.
       abort: false,
-      error: `must be a time like "${example}", from ${inWords(min)} to ${inWords(max)}`,
+      error: `must be a time like "${example}", from ${formatDuration(min)} to ${formatDuration(max)}`,
     })
     .transform((given) => (durationMs(given) ?? 0) as Milliseconds)
   durations.add(schema)
@@ -78,13 +78,13 @@ type InMilliseconds<Options> = {
 }
 
 /** Reads options, and adds the unit to the name of every duration: an app writes `maxAge`, our own code reads `maxAgeMs`. */
-export function inMilliseconds<Schema extends z.ZodObject>(schema: Schema) {
+export function convertToMilliseconds<Schema extends z.ZodObject>(schema: Schema) {
   const isTime = (name: string) => schema.shape[name] !== undefined && holdsDuration(schema.shape[name])
-  const renamed = (given: object) =>
+  const addUnits = (given: object) =>
     Object.fromEntries(
       Object.entries(given).map(([name, value]) => [isTime(name) ? `${name}Ms` : name, value]),
     )
-  return schema.transform((given) => renamed(given) as InMilliseconds<z.output<Schema>>)
+  return schema.transform((given) => addUnits(given) as InMilliseconds<z.output<Schema>>)
 }
 
 const durations = new WeakSet<z.core.$ZodType>()
@@ -108,7 +108,7 @@ export function optionFaults(
   return error.issues.flatMap((issue) => {
     const name = [...above, ...issue.path.map(String)]
     if (issue.code !== 'unrecognized_keys') return `${name.join('.')} ${issue.message}`
-    const known = issue.path.reduce(memberSchemas, [schema]).flatMap(namesIn)
+    const known = issue.path.reduce(memberSchemas, [schema]).flatMap(listNames)
     return issue.keys.map((key) => `${[...name, key].join('.')} is not an option; ${hint(key, known)}`)
   })
 }
@@ -149,13 +149,13 @@ function edits(one: string, other: string): number {
 
 /** The schemas of a member, in any of several schemas. */
 function memberSchemas(schemas: readonly z.core.$ZodType[], member: PropertyKey): z.core.$ZodType[] {
-  return schemas.flatMap(objectsIn).flatMap(({ shape }) => shape[String(member)] ?? [])
+  return schemas.flatMap(listObjects).flatMap(({ shape }) => shape[String(member)] ?? [])
 }
 
-const namesIn = (schema: z.core.$ZodType) => objectsIn(schema).flatMap(({ shape }) => Object.keys(shape))
+const listNames = (schema: z.core.$ZodType) => listObjects(schema).flatMap(({ shape }) => Object.keys(shape))
 
 /** The objects that a schema stands for, below its default and in its alternatives. */
-function objectsIn(schema: z.core.$ZodType): z.core.$ZodObjectDef[] {
+function listObjects(schema: z.core.$ZodType): z.core.$ZodObjectDef[] {
   const { def } = schema._zod
-  return def.type === 'object' ? [def as z.core.$ZodObjectDef] : innerSchemas(schema).flatMap(objectsIn)
+  return def.type === 'object' ? [def as z.core.$ZodObjectDef] : innerSchemas(schema).flatMap(listObjects)
 }

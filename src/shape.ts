@@ -12,7 +12,9 @@ export type Schemas<Members> = { readonly [Name in keyof Members]: z.ZodType }
 export type ShapeOf<Members extends Schemas<Members>> = { -readonly [Name in keyof Members]: Members[Name] }
 
 /** The schema of an object with these members. */
-export function objectOf<Members extends Schemas<Members>>(members: Members): z.ZodObject<ShapeOf<Members>> {
+export function createObjectSchema<Members extends Schemas<Members>>(
+  members: Members,
+): z.ZodObject<ShapeOf<Members>> {
   return z.object({ ...members })
 }
 
@@ -22,7 +24,7 @@ type OnlyGiven<Members> = string extends keyof Members
   : { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
 
 /** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
-export function onlyGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
+export function pickGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
   // Not taken apart as `[, value]`, which costs a verification more than all the rest of this.
   const given = Object.entries(members).filter((entry) => entry[1] !== undefined)
   return Object.fromEntries(given) as OnlyGiven<Members>

@@ -20,7 +20,7 @@ export function durationMs(given: unknown): number | undefined {
 }
 
 /** Resolves like `work`, or rejects with `timedOut()` after `timeoutMs`. The work itself is not canceled. */
-export function withTimeout<Result>(
+export function limitTime<Result>(
   work: Promise<Result>,
   timeoutMs: number,
   timedOut = () => new Error(`There was no answer within ${timeoutMs / 1000} s.`),

@@ -10,7 +10,7 @@ import { dialectOption } from '../src/options/dialect.js'
 import { WARNINGS } from '../src/options/warnings.js'
 import { NOTICE_TYPES } from '../src/pages/notices/notice.js'
 import type { ProblemCode } from '../src/pages/view.js'
-import { PROBLEM_CODES, statusOf } from '../src/web/http/problem.js'
+import { getStatus, PROBLEM_CODES } from '../src/web/http/problem.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -48,7 +48,7 @@ describe('the documents', () => {
     const headings = [...answers.matchAll(/^### (\S+)\n\n([\d, ]+)\. \S/gm)]
     expect(headings.map(([, code]) => code).sort()).toEqual([...PROBLEM_CODES].sort())
     for (const [, code, statuses = ''] of headings) {
-      expect(statuses.split(', '), code).toContain(String(statusOf(code as ProblemCode)))
+      expect(statuses.split(', '), code).toContain(String(getStatus(code as ProblemCode)))
     }
   })
 

@@ -7,11 +7,11 @@ type Part = string | number | Html | readonly Html[] | undefined | false
 
 /** A template that escapes its values, except for those created by `html`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { markup: texts.map((text, i) => (i === 0 ? text : markupOf(parts[i - 1]) + text)).join('') }
+  return { markup: texts.map((text, i) => (i === 0 ? text : renderMarkup(parts[i - 1]) + text)).join('') }
 }
 
-function markupOf(part: Part): string {
+function renderMarkup(part: Part): string {
   if (part === undefined || part === false) return ''
-  if (typeof part === 'object') return 'markup' in part ? part.markup : part.map(markupOf).join('')
+  if (typeof part === 'object') return 'markup' in part ? part.markup : part.map(renderMarkup).join('')
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

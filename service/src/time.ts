@@ -23,12 +23,12 @@ export function durationMs(value: unknown): number | undefined {
 
 /** A duration as people write it, such as `90s` or `12h`. */
 export function durationText(ms: number): Duration {
-  const unit = (['h', 'm', 's'] as const).find((one) => ms % UNIT_MS[one] === 0)
+  const unit = (['h', 'm', 's'] as const).find((letter) => ms % UNIT_MS[letter] === 0)
   return unit ? `${ms / UNIT_MS[unit]}${unit}` : ms
 }
 
 /** Seconds from `now` until a time, rounded up; 0 when it has passed. Both are in milliseconds since 1970. */
-export function secondsUntil(then: number, now: number): number {
+export function countSecondsUntil(then: number, now: number): number {
   return Math.max(0, Math.ceil((then - now) / 1000))
 }
 
@@ -40,13 +40,13 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
 }
 
 /** Runs `work` with a signal that aborts after `limitMs` or with one of `others`. After the limit, `onTimeout` replaces its error. */
-export async function withTimeLimit<T>(
+export async function limitTime<T>(
   limitMs: number,
   others: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,
   onTimeout?: () => T,
 ): Promise<T> {
-  return await withSignals(others, async (signal, abort) => {
+  return await joinSignals(others, async (signal, abort) => {
     let isTimeout = false
     const timer = setTimeout(() => {
       isTimeout = !signal.aborted
@@ -64,7 +64,7 @@ export async function withTimeLimit<T>(
 }
 
 /** Runs `work` with a signal that aborts together with the first of `signals`, or when `abort` is called. */
-export async function withSignals<T>(
+export async function joinSignals<T>(
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal, abort: (reason: unknown) => void) => Promise<T>,
 ): Promise<T> {

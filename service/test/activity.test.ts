@@ -5,7 +5,7 @@ import { recordReport } from '../src/messages/delivery/report-table.js'
 import type { ActivityFilter, ActivityGroup } from '../src/operator/activity.js'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
-import { partitionOf } from '../src/store/partition.js'
+import { getPartition } from '../src/store/partition.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { advance, DeliveryError, freshEmail, freshTenant, stopClock, type Tenant, wrong } from './kit.js'
@@ -79,7 +79,7 @@ describeOnBothDatabases((bench) => {
     const counts = 'sent 1, codes 1, wrong 5, locked 1'
     expect(texts((await show(tenant)).methods)).toEqual([`email: ${counts}`, `sms: ${counts}`])
     const { id } = tenant.application
-    const test = freshTenant(bench(), { id: partitionOf({ application: id, mode: 'test' }), mode: 'test' })
+    const test = freshTenant(bench(), { id: getPartition({ application: id, mode: 'test' }), mode: 'test' })
     await signIn(test, '+447400123456', () => '000000')
     expect(texts((await show(tenant)).methods)).toEqual([`email: ${counts}`, `sms: ${counts}`])
   })

@@ -11,7 +11,7 @@ import { applicationDirectory } from '../src/accounts/applications/directory.js'
 import { applicationDefaults } from '../src/accounts/applications/settings.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { LogEvent } from '../src/telemetry/log/logger.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { API_KEY, advance, eventually, freshEmail, listen, rejection, SECRET, stopClock } from './kit.js'
@@ -201,7 +201,7 @@ describeOnBothDatabases((bench) => {
   test('the use of a key costs ten writes a minute at most, also from a hundred networks, and one event per new network', async () => {
     stopClock()
     const store = bench().store
-    const ann = operator(store, 'ann', { keys: () => keysFrom(SECRET) })
+    const ann = operator(store, 'ann', { keys: () => deriveKeys(SECRET) })
     await ann.createApplication('bounded', { countries: ['GB'] })
     await ann.events.create('bounded', { url: 'https://hooks.example/in', types: ['key.new_network'] })
     const { id, key } = await ann.createKey('bounded', { mode: 'live' })
@@ -242,7 +242,7 @@ describeOnBothDatabases((bench) => {
     await Promise.all(others.map((one) => one.byKey(key, '198.51.100.77')))
     await eventually(async () => expect((await row())?.newNetwork?.network).toBe('198.51.100.0/24'))
     await eventually(async () => expect(await ofNew()).toBe(10))
-    const findings = await diagnoseStore(store, keysFrom(SECRET), { production: false })
+    const findings = await diagnoseStore(store, deriveKeys(SECRET), { production: false })
     const [found] = findings.filter(({ message }) => message.includes(id))
     expect(found).toMatchObject({ severity: 'warning', message: expect.stringContaining('198.51.100.0/24') })
   })
@@ -256,7 +256,7 @@ describeOnBothDatabases((bench) => {
       lifetimeMs: 86_400_000,
     })
     await ann.createKey('lacking', { mode: 'test' })
-    const findings = await diagnoseStore(bench().store, keysFrom(SECRET), { production: false })
+    const findings = await diagnoseStore(bench().store, deriveKeys(SECRET), { production: false })
     const messages = findings
       .map(({ message }) => message)
       .filter((message) => message.includes('"lacking"') && !message.startsWith('No name is set'))

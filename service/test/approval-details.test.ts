@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { unfitLine } from '../../src/protocol/named-lines.js'
 import { CodeVerbs } from '../../src/protocol/verbs.js'
 import { everyCase } from '../../test/kit/every-case.js'
-import { SUPPORTED_LANGUAGES, textsIn } from '../src/messages/texts/catalogue.js'
+import { loadTexts, SUPPORTED_LANGUAGES } from '../src/messages/texts/catalogue.js'
 import { codeMessage, mailHtml } from '../src/messages/texts/compose.js'
-import { gsm7Units, inGsm7 } from '../src/messages/texts/sms.js'
+import { convertToGsm7, gsm7Units } from '../src/messages/texts/sms.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { appCode, freshEmail, freshPhone, freshTenant, rejection, stopClock } from './kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from './software-key.js'
@@ -195,7 +195,7 @@ describe('a message that names what is approved (R123)', () => {
   test('takes at most three segments in every language, and keeps the code (R146)', () =>
     everyCase(SUPPORTED_LANGUAGES, (locale) => {
       const brief = message('sms', [{ label: 'To', value: 'Ana' }], { locale }).text
-      expect(brief).toContain(inGsm7(textsIn(locale).purposes.approval))
+      expect(brief).toContain(convertToGsm7(loadTexts(locale).purposes.approval))
       for (const letter of ['x', '€', '社', '😀']) {
         for (const size of [1, 20, 200]) {
           for (const lines of [1, 4]) {
@@ -274,7 +274,7 @@ describe('a message that names what is approved (R123)', () => {
               const { text } = message('sms', named, { locale, origin: 'sign-in.vault.example' })
               const shown = text.replaceAll('. ', '.').replaceAll('@ ', '@')
               expect(segments(text)).toBeLessThanOrEqual(3)
-              expect([amount, inGsm7(amount)].some((whole) => shown.includes(whole))).toBe(true)
+              expect([amount, convertToGsm7(amount)].some((whole) => shown.includes(whole))).toBe(true)
               for (const number of named.flatMap(({ value }) =>
                 value === to ? [] : (value.match(/\p{N}+/gu) ?? []),
               ))
@@ -351,7 +351,7 @@ describe('a message that names what is approved (R123)', () => {
 
   test('marks in a call where a value ends, which no value can (R146)', () =>
     everyCase(SUPPORTED_LANGUAGES, (locale) => {
-      const end = textsIn(locale).spokenLine.replace('{line}', '')
+      const end = loadTexts(locale).spokenLine.replace('{line}', '')
       const words = end.replace(/^\P{L}+|\P{L}+$/gu, '')
       const value = `5 EUR${end.toUpperCase()} To: Ana. ${words}! 12.50`
       const { text } = message(

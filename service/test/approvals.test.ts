@@ -5,7 +5,7 @@ import { signInExternally } from '../src/operator/external-operators.js'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import type { Role } from '../src/operator/rights.js'
-import { accountReference, keysFrom } from '../src/store/secrets/keys.js'
+import { accountReference, deriveKeys } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { advance, appCode, freshEmail, freshTenant, rejection, SECRET, stopClock } from './kit.js'
@@ -20,10 +20,10 @@ afterEach(() => void vi.useRealTimers())
 
 describeOnBothDatabases((bench) => {
   const act = (name: string, store: Store = bench().store) =>
-    operator(store, name, { keys: () => keysFrom(SECRET), fourEyes: true })
+    operator(store, name, { keys: () => deriveKeys(SECRET), fourEyes: true })
 
   /** The same at the command line, or in a console without four eyes. */
-  const alone = (name: string) => operator(bench().store, name, { keys: () => keysFrom(SECRET) })
+  const alone = (name: string) => operator(bench().store, name, { keys: () => deriveKeys(SECRET) })
 
   /** An operator of the console. */
   async function person(role: Role, invitedBy = 'system'): Promise<string> {
@@ -83,7 +83,7 @@ describeOnBothDatabases((bench) => {
       [
         asker,
         'approval.asked',
-        `${request.id} disable-factor APP of account ${accountReference(keysFrom(SECRET), application, 'account:user 7')}`,
+        `${request.id} disable-factor APP of account ${accountReference(deriveKeys(SECRET), application, 'account:user 7')}`,
       ],
     ])
     for (const change of [

@@ -12,7 +12,7 @@ import { idempotentRequests } from '../src/flows/idempotency/idempotent-requests
 import { checkSignIn } from '../src/operator/sign-ins.js'
 import { createService } from '../src/run/create-service.js'
 import { postgresStore } from '../src/store/postgres-store.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { issueTicket, redeemTicket } from '../src/transcription/tickets.js'
 import { appCode, eventually, freshEmail, SECRET } from './kit.js'
@@ -128,7 +128,7 @@ describe('backups', () => {
     const ann = service.operator('ann')
     const store = postgresStore(server.url)
     run(script('base-backup.sh'), [server.url, join(folder, 'second')])
-    const keys = keysFrom(SECRET)
+    const keys = deriveKeys(SECRET)
     const password = 'four words and a wall'
     const { token } = await ann.inviteOperator({ email: 'bob@example.com', role: 'admin' })
     await ann.acceptInvitation(token, password)

@@ -18,7 +18,7 @@ import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { limitText } from '../src/accounts/limits.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
-import { apiServer, withConsole } from '../src/api/http/server.js'
+import { addConsole, apiServer } from '../src/api/http/server.js'
 import { readEnvironment } from '../src/run/environment.js'
 import { DEFAULT_LIMITS, decodingTimeoutMs } from '../src/transcription/recording-limits.js'
 import { enrollApp, PASSWORD, post, read as readPage, typePassword } from './console/kit.js'
@@ -51,7 +51,7 @@ beforeAll(async () => {
     logger: () => {},
   })
   if (!service.console) throw new Error('The service has no console.')
-  const listening = apiServer(withConsole(service.api, service.console))
+  const listening = apiServer(addConsole(service.api, service.console))
   service.attach(listening)
   const port = await listenOnLoopback(listening)
   server = {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApplicationDirectory, applicationDirectory } from '../src/accounts/applications/directory.js'
 import { applicationDefaults } from '../src/accounts/applications/settings.js'
 import { operator } from '../src/operator/operator.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import { type Bench, openBench, SECRET } from './kit.js'
 
 let bench: Bench
@@ -62,7 +62,7 @@ test('a revoked key and a changed setting take effect immediately in the same pr
 
 test('an application is built anew only after a change of its settings, its webhook or its complaints', async () => {
   const { directory, reads } = process()
-  const ops = operator(bench.store, 'ops', { keys: () => keysFrom(SECRET) })
+  const ops = operator(bench.store, 'ops', { keys: () => deriveKeys(SECRET) })
   await ops.createApplication('steady')
   const first = await directory.byName('steady')
   const readsAfterLook = async () => {

@@ -11,7 +11,7 @@ import { diagnoseDeliveries } from '../src/operator/diagnose-sending.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
 import { openStore } from '../src/store/open.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { CLIENT, startProvider, URL_OF_CONSOLE } from './console/identity-provider.js'
@@ -36,7 +36,7 @@ describeOnBothDatabases((bench, database) => {
   afterEach(() => vi.useRealTimers())
 
   const diagnose = async (
-    keys = keysFrom(SECRET),
+    keys = deriveKeys(SECRET),
     service: Parameters<typeof diagnoseStore>[2] = PRODUCTION,
     store: Store = bench().store,
   ) => {
@@ -65,7 +65,7 @@ describeOnBothDatabases((bench, database) => {
     await ann.createApplication('vault', { name: 'Vault', countries: ['GB'] })
     await ann.createApplication('world', { name: 'World', countries: [] })
     for (const name of ['vault', 'world']) await ann.createKey(name, { mode: 'live' })
-    const [first, ...others] = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
+    const [first, ...others] = await diagnose(deriveKeys(SECRET), { ...PRODUCTION, production: false })
     expect(first).toMatch(database === 'PGlite' ? /^ok database: pglite \d/ : /^ok database: postgresql 15/)
     expect(others).toEqual([
       'no data secrets: Nothing was encrypted yet.',
@@ -77,7 +77,7 @@ describeOnBothDatabases((bench, database) => {
   })
 
   test('reports nothing as ok while there are no applications', async () => {
-    const found = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
+    const found = await diagnose(deriveKeys(SECRET), { ...PRODUCTION, production: false })
     expect(found.filter((one) => one.startsWith('ok')).map((one) => one.split(':')[0])).toEqual([
       'ok database',
     ])
@@ -159,13 +159,13 @@ describeOnBothDatabases((bench, database) => {
       emailFrom: 'codes@bank.example',
     })
     const { routes } = parseDelivery('email=smtp://mail.example?from=a@b.example,sms=inbox')
-    expect(await diagnosticsOf('carriers', keysFrom(SECRET), { ...PRODUCTION, routes })).toEqual([
+    expect(await diagnosticsOf('carriers', deriveKeys(SECRET), { ...PRODUCTION, routes })).toEqual([
       'warning carriers: The setting smsFrom of "bank" has no effect: sms is delivered by inbox. Add a carrier that can use it ' +
         'to SERVICE_DELIVERY, or unset it: app settings bank --unset smsFrom.',
     ])
-    const ops = operator(store, 'ann', { keys: () => keysFrom(SECRET) })
+    const ops = operator(store, 'ann', { keys: () => deriveKeys(SECRET) })
     await ops.setWebhook('bank', { url: 'https://bank.example/hook', channels: ['sms'] })
-    expect(await diagnosticsOf('carriers', keysFrom(SECRET), { ...PRODUCTION, routes })).toEqual([])
+    expect(await diagnosticsOf('carriers', deriveKeys(SECRET), { ...PRODUCTION, routes })).toEqual([])
   })
 
   describe('the database', () => {
@@ -228,17 +228,17 @@ describeOnBothDatabases((bench, database) => {
     }
 
     test('warn about a former secret that is no longer needed', async () => {
-      expect(await diagnosticsOf('secrets', keysFrom(SECRET, [OTHER]))).toEqual([
+      expect(await diagnosticsOf('secrets', deriveKeys(SECRET, [OTHER]))).toEqual([
         expect.stringMatching(/^warning secrets: SERVICE_PREVIOUS_SECRETS is no longer needed/),
       ])
     })
 
     test('report an error when the store depends on an unknown secret', async () => {
       await sendTo()
-      expect(await diagnosticsOf('secrets', keysFrom(OTHER))).toEqual([
-        `error secrets: 1 delivered codes depend on key ${keysFrom(SECRET).id}, which is unknown: add its secret to ` +
+      expect(await diagnosticsOf('secrets', deriveKeys(OTHER))).toEqual([
+        `error secrets: 1 delivered codes depend on key ${deriveKeys(SECRET).id}, which is unknown: add its secret to ` +
           'SERVICE_PREVIOUS_SECRETS.',
-        `error secrets: 1 hashes of accounts depend on key ${keysFrom(SECRET).id}, which is unknown: add its secret to ` +
+        `error secrets: 1 hashes of accounts depend on key ${deriveKeys(SECRET).id}, which is unknown: add its secret to ` +
           'SERVICE_PREVIOUS_SECRETS.',
       ])
     })
@@ -247,8 +247,8 @@ describeOnBothDatabases((bench, database) => {
       const { mfa } = freshTenant(bench())
       await mfa.enrollApp({ contact: freshEmail() })
       await mfa.sendBackupCodes({ method: 'email', contact: freshEmail() })
-      const { id } = keysFrom(SECRET)
-      expect(await diagnosticsOf('secrets', keysFrom(OTHER, [SECRET]))).toEqual([
+      const { id } = deriveKeys(SECRET)
+      expect(await diagnosticsOf('secrets', deriveKeys(OTHER, [SECRET]))).toEqual([
         `warning secrets: 1 authenticator secrets depend on key ${id}: run rotate-secrets.`,
         `warning secrets: 10 backup codes depend on key ${id}: keep its secret in SERVICE_PREVIOUS_SECRETS until they ` +
           'are used or renewed.',
@@ -342,7 +342,7 @@ describeOnBothDatabases((bench, database) => {
     expect((await diagnose()).filter((one) => one.includes('API keys'))).toEqual(
       ['revoked', 'tests-only'].map(keyless),
     )
-    const withoutKey = await diagnose(keysFrom(SECRET), { production: true })
+    const withoutKey = await diagnose(deriveKeys(SECRET), { production: true })
     expect(withoutKey.filter((one) => one.includes('API keys'))).toEqual(
       ['default', 'revoked', 'tests-only'].map(keyless),
     )
@@ -369,7 +369,7 @@ describeOnBothDatabases((bench, database) => {
       return Promise.all(tables.map((table) => bench().store.query(`SELECT * FROM ${table}`)))
     }
     const before = await all()
-    await diagnose(keysFrom(OTHER))
+    await diagnose(deriveKeys(OTHER))
     expect(await all()).toEqual(before)
   })
 })

@@ -1,7 +1,7 @@
 import express from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PATIENCE_MS } from '../../test/kit/patience.js'
-import { type EventStream, eventStream, eventStreamOf, wantsEvents } from '../src/api/http/event-stream.js'
+import { type EventStream, eventStream, findEventStream, wantsEvents } from '../src/api/http/event-stream.js'
 import { listen } from './kit.js'
 
 async function serve(use: (events: EventStream) => void) {
@@ -9,9 +9,9 @@ async function serve(use: (events: EventStream) => void) {
   app.get('/', (request, response) => {
     if (!wantsEvents(request)) return void response.json('no events')
     const events = eventStream(response)
-    expect(eventStreamOf(response)).toBeUndefined()
+    expect(findEventStream(response)).toBeUndefined()
     use(events)
-    expect(eventStreamOf(response)).toBe(events)
+    expect(findEventStream(response)).toBe(events)
   })
   const { url, close } = await listen(app)
   onTestFinished(close)

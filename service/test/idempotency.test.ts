@@ -5,7 +5,7 @@ import { idempotentRequests } from '../src/flows/idempotency/idempotent-requests
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import { StoreUnavailableError } from '../src/store/outages.js'
-import { keysFrom, mac } from '../src/store/secrets/keys.js'
+import { deriveKeys, mac } from '../src/store/secrets/keys.js'
 import type { Store, Value } from '../src/store/store.js'
 import { apiOver, postForm } from './api-kit.js'
 import { describeOnBothDatabases } from './both-databases.js'
@@ -365,7 +365,7 @@ describe('a rotation', () => {
   describeOnBothDatabases((shared) => {
     const knowing = (...secrets: [string, ...string[]]) => {
       const [secret, ...others] = secrets
-      return idempotentRequests(shared().store, keysFrom(secret, others), 8_000)
+      return idempotentRequests(shared().store, deriveKeys(secret, others), 8_000)
     }
     /** A request with a new key. */
     const fresh = (content = ['/v1/mfa', '{}']) => ({ application: 'a', key: randomUUID(), content })

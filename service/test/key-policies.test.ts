@@ -3,9 +3,9 @@ import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   attestationObject,
-  attestedCredential,
   authenticatorData,
   createCredentialKey,
+  encodeAttestedCredential,
 } from '../../src/testing/authenticator-data.js'
 import { softwareAuthenticator } from '../../src/testing/software-authenticator.js'
 import { everyCase } from '../../test/kit/every-case.js'
@@ -329,7 +329,7 @@ describe('the test key', () => {
         const options = await optionsIn(keys.registrationOptions(ceremony))
         const made = softwareAuthenticator().create(options, KEY_PAGE)
         const flags = { userPresent: true, userVerified: true, backupEligible: false, backedUp: false }
-        const credential = attestedCredential('00000000-0000-0000-0000-000000000000', id, key)
+        const credential = encodeAttestedCredential('00000000-0000-0000-0000-000000000000', id, key)
         const authData = authenticatorData({ rpId: RELYING_PARTY.id, flags, counter: 0, credential })
         const attestation = attestationObject(authData, undefined, () => Buffer.alloc(0))
         const response = { ...made.response, attestationObject: attestation.toString('base64url') }

@@ -9,8 +9,8 @@ import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/accounts/application.js'
 import { DEFAULT_KEY_POLICY } from '../src/accounts/applications/key-settings.js'
 import { endUndelivered } from '../src/accounts/challenge.js'
-import { type LimitOptions, limitsFrom } from '../src/accounts/limits.js'
-import { type FlowContext, requestsUnderWay } from '../src/flows/context.js'
+import { completeLimits, type LimitOptions } from '../src/accounts/limits.js'
+import { type FlowContext, limitRequestsUnderWay } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { phoneTraffic } from '../src/flows/phone-traffic.js'
 import { simulatedCarrier } from '../src/flows/test-mode/simulated-carrier.js'
@@ -22,7 +22,7 @@ import type { QueuedMessage } from '../src/messages/delivery/queued-message.js'
 import { hasComplained } from '../src/messages/delivery/report-table.js'
 import { CHANNELS, type Channel } from '../src/messages/message.js'
 import { openStore } from '../src/store/open.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import type { LogEvent } from '../src/telemetry/log/logger.js'
 import { transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
@@ -66,7 +66,7 @@ export interface Bench {
 }
 
 export async function openBench(where: { readonly databaseUrl?: string } = {}): Promise<Bench> {
-  const keys = keysFrom(SECRET)
+  const keys = deriveKeys(SECRET)
   const store = await openStore({ ...where, dataDir: 'memory://', keyId: keys.id })
   const { carrier, messages, failures, delays } = recordingCarrier()
   const events: LogEvent[] = []
@@ -101,7 +101,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
       ...{ store, keys, outbox, transcription, jobs, live, activity, log },
       phoneTraffic: traffic,
       // Races need more requests at once than a process allows.
-      underWay: requestsUnderWay(1_000),
+      underWay: limitRequestsUnderWay(1_000),
     },
     store,
     messages,
@@ -148,7 +148,7 @@ export function freshTenant(
     relyingParty: undefined,
     keyPolicy: DEFAULT_KEY_POLICY,
     ...settings,
-    limits: limitsFrom(settings.limits ?? {}),
+    limits: completeLimits(settings.limits ?? {}),
   }
   const sent = (channel?: Channel) =>
     bench.messages.filter(

@@ -10,7 +10,7 @@ import { type LiveEngineChoice, parseLiveEngine } from '../src/transcription/eng
 import type { EngineError } from '../src/transcription/engines/transcriber.js'
 import type { LiveTranscriber } from '../src/transcription/live/live-transcription.js'
 import { livePocketsphinx, to24kHz } from '../src/transcription/live/pocketsphinx-live.js'
-import { liveEngineOf, streamsOf } from '../src/transcription/open-transcription.js'
+import { countStreams, createLiveEngine } from '../src/transcription/open-transcription.js'
 import { rejection, SECRET } from './kit.js'
 
 /** A WebSocket server that speaks as `talk` does. */
@@ -50,7 +50,7 @@ async function open(engine: LiveTranscriber, language?: string) {
 
 function engineAt(option: string, key?: string): LiveTranscriber {
   const choice = parseLiveEngine(option)
-  const engine = typeof choice === 'string' ? undefined : liveEngineOf(choice, key)
+  const engine = typeof choice === 'string' ? undefined : createLiveEngine(choice, key)
   if (!engine) throw new Error('no engine')
   return engine
 }
@@ -293,8 +293,8 @@ describe('the option liveTranscriber', () => {
     ))
 
   test('sets the number of streams', () => {
-    expect(streamsOf({ by: 'openai', url: 'ws://x', model: 'x' })).toBe(64)
-    expect(streamsOf({ by: 'auto' })).toBeGreaterThanOrEqual(2)
+    expect(countStreams({ by: 'openai', url: 'ws://x', model: 'x' })).toBe(64)
+    expect(countStreams({ by: 'auto' })).toBeGreaterThanOrEqual(2)
     const options = { secret: SECRET, delivery: 'inbox' }
     expect(readOptions({ ...options, transcriptionStreams: 50 }).transcriptionStreams).toBe(50)
     expect(() => readOptions({ ...options, transcriptionStreams: 0 })).toThrow('from 1 to 10000')

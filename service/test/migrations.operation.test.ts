@@ -12,14 +12,14 @@ import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import { pgliteStore } from '../src/store/pglite-store.js'
 import { postgresStore } from '../src/store/postgres-store.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { rejection, SECRET } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
 const NAME = '0001-tables.sql'
 const FOLDER = new URL('../migrations/', import.meta.url)
-const keys = keysFrom(SECRET)
+const keys = deriveKeys(SECRET)
 
 const SERVICE = {
   production: false,

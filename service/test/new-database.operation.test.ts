@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { slotAt } from '../src/store/outbox-slots.js'
+import { getSlot } from '../src/store/outbox-slots.js'
 import { eventually, freshEmail, freshTenant, openBench, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
@@ -57,7 +57,7 @@ describe('a new PostgreSQL that has analyzed no table yet', () => {
     await client.query(
       `INSERT INTO outbox (application, account, id, slot, channel, masked, state, carrier, challenge, expires_at, created_at, updated_at,
          settled_at, attempts)
-       SELECT '${application.id}', 'contact:x' || n, n, ${slotAt(Date.now())}, 'email', '', 'sent', 'smtp', md5(n::text), now,
+       SELECT '${application.id}', 'contact:x' || n, n, ${getSlot(Date.now())}, 'email', '', 'sent', 'smtp', md5(n::text), now,
          now, now, now, 1 ${all}, LATERAL (SELECT ${Date.now()}::bigint AS now) AS time`,
     )
     const before = await reads()

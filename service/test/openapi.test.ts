@@ -3,7 +3,7 @@ import { SCOPES, SERVICE_PROBLEMS } from 'countersign/protocol'
 import { transcriptionWire } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { schemasOf } from '../src/api/http/openapi/described.js'
+import { describeVerb } from '../src/api/http/openapi/described.js'
 import { type ApiDocument, apiDocument, documentText } from '../src/api/http/openapi/document.js'
 import { VERB_FLOWS } from '../src/flows/verb-flows.js'
 import { html } from '../src/html.js'
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
   })
 
   test('has examples that its own schemas accept', () => {
-    const bodies = VERB_FLOWS.flatMap((verb) => schemasOf(verb).body ?? [])
+    const bodies = VERB_FLOWS.flatMap((verb) => describeVerb(verb).body ?? [])
     expect(bodies.length).toBeGreaterThan(10)
     for (const body of [...bodies, transcriptionWire.transcribeBody]) {
       const shape: Readonly<Record<string, z.ZodType>> = body instanceof z.ZodObject ? body.shape : {}

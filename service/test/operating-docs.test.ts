@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { simulatedOutcomeFor } from '../src/flows/test-mode/simulated-carrier.js'
+import { findSimulatedOutcome } from '../src/flows/test-mode/simulated-carrier.js'
 import { SUBJECTS } from '../src/operator/diagnostic.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
@@ -41,12 +41,12 @@ test('operating.md describes every subject of the doctor', () => {
 
 test('operating.md describes every contact with a simulated outcome', () => {
   const contacts = cellsOf(text).filter((cell) => cell.endsWith('@test.invalid'))
-  expect(contacts.map(simulatedOutcomeFor)).toEqual(contacts.map((contact) => contact.split('@')[0]))
+  expect(contacts.map(findSimulatedOutcome)).toEqual(contacts.map((contact) => contact.split('@')[0]))
   for (let number = 1; number <= 9; number++) {
     const phone = `+1500555000${number}`
     expect([phone, text.includes(phone)]).toEqual([
       phone,
-      number === 6 || simulatedOutcomeFor(phone) !== undefined,
+      number === 6 || findSimulatedOutcome(phone) !== undefined,
     ])
   }
 })

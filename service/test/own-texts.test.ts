@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { codeMessage, mailHtml, noticeMessage } from '../src/messages/texts/compose.js'
-import { faultsInOwnTexts } from '../src/messages/texts/own-texts.js'
+import { findFaultsInOwnTexts } from '../src/messages/texts/own-texts.js'
 
 const sign = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
 
@@ -79,7 +79,7 @@ test('own texts of another form are a fault', () =>
       ],
     ],
     ([texts, fault]) => {
-      const [first, ...others] = faultsInOwnTexts(texts)
+      const [first, ...others] = findFaultsInOwnTexts(texts)
       expect(first).toContain(fault)
       expect(others).toEqual([])
     },

@@ -6,7 +6,7 @@ import { challenge, login, verify } from '../../test/kit/sign-in.js'
 import { PHONE_RISKS } from '../src/messages/carriers/phone-check.js'
 import { diagnosePhoneCheck } from '../src/operator/diagnose-sending.js'
 import { openStore } from '../src/store/open.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { LogEvent } from '../src/telemetry/log/logger.js'
 import { webhookReceiver } from './delivery/webhook-receiver.js'
 import { API_KEY, appCode, eventually, freshEmail, freshPhone, listen, SECRET } from './kit.js'
@@ -143,7 +143,7 @@ describe('the phone check (R155)', () => {
   })
 
   test('is reported by the doctor when it was asked', async () => {
-    const store = await openStore({ dataDir: 'memory://', keyId: keysFrom(SECRET).id })
+    const store = await openStore({ dataDir: 'memory://', keyId: deriveKeys(SECRET).id })
     onTestFinished(() => store.close())
     const found = async () => diagnosePhoneCheck(store, Date.now())
     expect(await found()).toEqual([])

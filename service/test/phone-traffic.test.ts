@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { limitsFrom } from '../src/accounts/limits.js'
+import { completeLimits } from '../src/accounts/limits.js'
 import { serviceMetrics } from '../src/api/metrics/metrics.js'
 import { showActivity } from '../src/operator/activity.js'
 import { ceilingWatch, diagnoseCeilings } from '../src/operator/daily-ceilings.js'
@@ -145,7 +145,7 @@ describeOnBothDatabases((bench) => {
       set: { sendsPerApplicationDay: 20, phoneSendsPercent: 50 },
     })
     const events: LogEvent[] = []
-    const { look, stop } = ceilingWatch(bench().store, limitsFrom({}), (event) => events.push(event))
+    const { look, stop } = ceilingWatch(bench().store, completeLimits({}), (event) => events.push(event))
     stop()
     const alarms = () =>
       events

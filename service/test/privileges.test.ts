@@ -13,7 +13,7 @@ import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import { TABLES } from '../src/store/privileges.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import { postForm } from './api-kit.js'
 import {
   API_KEY,
@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     })
     return { code, ...printed }
   }
-  const start = (databaseUrl: string) => openStore({ databaseUrl, dataDir: '', keyId: keysFrom(SECRET).id })
+  const start = (databaseUrl: string) => openStore({ databaseUrl, dataDir: '', keyId: deriveKeys(SECRET).id })
 
   describe('a role that may only read and write rows', () => {
     test('learns at the start which step is missing: migrate, then grant (R102)', async () => {

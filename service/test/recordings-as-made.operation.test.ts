@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
-import { fromPath } from '../src/transcription/sources/from-address.js'
+import { createPathSource } from '../src/transcription/sources/from-address.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 import { ffmpeg } from './recordings.js'
 
@@ -31,7 +31,7 @@ function measuringTranscription() {
   })
   return async (path: string) => {
     level = 0
-    const answer = await transcription.transcribe(fromPath(path), { application: 'x' })
+    const answer = await transcription.transcribe(createPathSource(path), { application: 'x' })
     return { answer, level }
   }
 }

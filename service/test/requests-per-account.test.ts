@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { requestsUnderWay } from '../src/flows/context.js'
+import { limitRequestsUnderWay } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { apiOver, postForm } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
@@ -37,7 +37,7 @@ async function heldService() {
       return store.transaction(work)
     }) as typeof store.transaction,
   }
-  const context = { ...bench.context, store: holding, underWay: requestsUnderWay(1) }
+  const context = { ...bench.context, store: holding, underWay: limitRequestsUnderWay(1) }
   const server = await listen(apiOver(context, application))
   return {
     mfa: inProcessService(context, async () => application),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { operator } from '../src/operator/operator.js'
 import { type Restore, recordRestore } from '../src/operator/record-restore.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import { type Bench, openBench, SECRET, stopClock } from './kit.js'
 
 /*
@@ -21,7 +21,7 @@ const LATER = 600_000
 const restored = (restore: Restore) =>
   recordRestore(
     {
-      ...{ store: bench.store, name: 'ann', relyingParty: null, keys: () => keysFrom(SECRET) },
+      ...{ store: bench.store, name: 'ann', relyingParty: null, keys: () => deriveKeys(SECRET) },
       onApplicationChanged: () => {},
     },
     restore,
@@ -32,7 +32,7 @@ describe('after a restore', () => {
     const now = Date.now()
     const at = now - 1_000
     for (const name of ['shop', 'vault']) {
-      await operator(bench.store, 'ann', { keys: () => keysFrom(SECRET) }).createApplication(name)
+      await operator(bench.store, 'ann', { keys: () => deriveKeys(SECRET) }).createApplication(name)
     }
     for (const [id, createdAt, expiresAt, revokedAt] of [
       ['lasting', at, null, null],

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import { leaseOf } from '../src/operator/sweeper.js'
-import { slotAt, slotTable } from '../src/store/outbox-slots.js'
+import { getSlot, slotTable } from '../src/store/outbox-slots.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,
@@ -188,7 +188,7 @@ describeOnBothDatabases((bench, database) => {
     const tenant = freshTenant(bench())
     // No other test wrote messages in these days.
     advance(400 * DAY)
-    const table = slotTable(slotAt(Date.now()))
+    const table = slotTable(getSlot(Date.now()))
     const size = async () => {
       const { store } = bench()
       const sizes = await store.query<{ bytes: number }>('SELECT pg_relation_size($1::regclass) AS bytes', [

@@ -15,7 +15,7 @@ import { run } from '../src/cli/program.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { describeKeyUse, rotateSecrets } from '../src/operator/rotate-secrets.js'
 import { openStore } from '../src/store/open.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import { appSecretIdentity, outboxIdentity, reseal, seal } from '../src/store/secrets/seal.js'
 import type { Store } from '../src/store/store.js'
 import { webhookReceiver } from './delivery/webhook-receiver.js'
@@ -24,8 +24,8 @@ import { postgresMissing, startPostgres } from './postgres.js'
 
 const OLD = SECRET
 const NEW = 'the secret that follows it, which is long enough as well'
-const oldKeys = keysFrom(OLD, [NEW])
-const newKeys = keysFrom(NEW, [OLD])
+const oldKeys = deriveKeys(OLD, [NEW])
+const newKeys = deriveKeys(NEW, [OLD])
 
 test('resealed text is identified by SQL as the same text, and opens with the new key only', () => {
   const sealed = seal(oldKeys, ['a', 'b'], 'text')
@@ -33,7 +33,7 @@ test('resealed text is identified by SQL as the same text, and opens with the ne
   expect(again.split('.')[1]).toBe(newKeys.id)
   expect(again.split('.')[2]?.slice(0, 16)).toBe(sealed.split('.')[2]?.slice(0, 16))
   expect(again.split('.')[2]?.slice(16)).not.toBe(sealed.split('.')[2]?.slice(16))
-  expect(() => reseal(keysFrom(NEW), ['a', 'b'], sealed)).toThrow('another key')
+  expect(() => reseal(deriveKeys(NEW), ['a', 'b'], sealed)).toThrow('another key')
 })
 
 describe('a rotation of secrets', () => {
@@ -294,7 +294,7 @@ describe('a rotation of secrets', () => {
   test('is refused with a secret that cannot decrypt the existing data', async () => {
     const before = await start(OLD)
     await enrolled(before)
-    const error = await rejection(rotate(keysFrom(NEW)))
+    const error = await rejection(rotate(deriveKeys(NEW)))
     expect(error).toBeInstanceOf(OperatorError)
     expect(error.message).toContain(oldKeys.id)
     expect(await keyIdsInStore()).toEqual([oldKeys.id])
@@ -342,7 +342,7 @@ describe('a rotation of secrets', () => {
       /ann .*backup codes of former keys dropped/,
     )
 
-    const diagnostics = await diagnoseStore(store, keysFrom(NEW), {
+    const diagnostics = await diagnoseStore(store, deriveKeys(NEW), {
       production: true,
       optionKey: SCOPES,
       applicationName: 'Vault',

@@ -5,7 +5,7 @@ import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { readOptions } from '../src/run/options.js'
 import { type CountersignService, runService } from '../src/run/service.js'
 import { openStore } from '../src/store/open.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { deriveKeys } from '../src/store/secrets/keys.js'
 import type { Queries, Store } from '../src/store/store.js'
 import { API_KEY, appCode, SECRET, wrong } from './kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from './software-key.js'
@@ -40,7 +40,7 @@ describe('the rows of an account', () => {
   })
 
   beforeAll(async () => {
-    const keys = keysFrom(SECRET)
+    const keys = deriveKeys(SECRET)
     store = await openStore({ dataDir: 'memory://', keyId: keys.id })
     const options = { secret: SECRET, apiKey: API_KEY, delivery: 'inbox', relyingParty: RELYING_PARTY }
     service = await runService(readOptions(options), keys, {

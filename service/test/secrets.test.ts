@@ -6,12 +6,12 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { matchStep, newAppSecret } from '../src/accounts/authenticator-app/totp.js'
-import { deliveredCode, newBackupCode } from '../src/store/secrets/codes.js'
-import { developmentSecret, type Keys, keysFrom } from '../src/store/secrets/keys.js'
+import { deriveDeliveredCode, newBackupCode } from '../src/store/secrets/codes.js'
+import { deriveKeys, developmentSecret, type Keys } from '../src/store/secrets/keys.js'
 import { open, seal } from '../src/store/secrets/seal.js'
 import { SECRET } from './kit.js'
 
-const keys = keysFrom(SECRET)
+const keys = deriveKeys(SECRET)
 
 describe('the test vectors of the RFCs (R49)', () => {
   const sha1 = Secret.fromLatin1('12345678901234567890')
@@ -63,7 +63,7 @@ describe('the keys of a secret', () => {
     Object.values(one).flatMap((key) => (key instanceof KeyObject ? key.export().toString('hex') : []))
 
   test('are all different, and others than those of another secret (R40)', () => {
-    const all = [...bytesOf(keys), ...bytesOf(keysFrom(`${SECRET}.`))]
+    const all = [...bytesOf(keys), ...bytesOf(deriveKeys(`${SECRET}.`))]
     expect(all).toHaveLength(12)
     expect(new Set(all).size).toBe(12)
   })
@@ -84,7 +84,7 @@ describe('a delivered code', () => {
     const draws = 20_000
     const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
     for (let i = 0; i < draws; i++) {
-      const code = deliveredCode(keys.codes, { ...identity, id: String(i) })
+      const code = deriveDeliveredCode(keys.codes, { ...identity, id: String(i) })
       expect(code).toMatch(/^\d{6}$/)
       for (const [place, digit] of [...code].entries()) {
         const row = counts[place]
@@ -99,13 +99,13 @@ describe('a delivered code', () => {
   })
 
   test('depends on everything it is bound to (R38)', () => {
-    const base = deliveredCode(keys.codes, { ...identity, digits: 10 })
-    expect(deliveredCode(keys.codes, { ...identity, digits: 10 })).toBe(base)
+    const base = deriveDeliveredCode(keys.codes, { ...identity, digits: 10 })
+    expect(deriveDeliveredCode(keys.codes, { ...identity, digits: 10 })).toBe(base)
     for (const field of ['application', 'id', 'account', 'contact', 'type', 'purpose'] as const) {
-      expect(deliveredCode(keys.codes, { ...identity, digits: 10, [field]: 'other' })).not.toBe(base)
+      expect(deriveDeliveredCode(keys.codes, { ...identity, digits: 10, [field]: 'other' })).not.toBe(base)
     }
-    const other = keysFrom(`${SECRET} and another`)
-    expect(deliveredCode(other.codes, { ...identity, digits: 10 })).not.toBe(base)
+    const other = deriveKeys(`${SECRET} and another`)
+    expect(deriveDeliveredCode(other.codes, { ...identity, digits: 10 })).not.toBe(base)
   })
 })
 
@@ -142,7 +142,7 @@ describe('sealed text', () => {
       const cut = `${version}.${id}.${bytes.subarray(0, i).toString('base64url')}`
       expect(() => open(keys, ['app secret', 'a', 'c'], cut)).toThrow()
     }
-    expect(() => open(keysFrom(`${SECRET}!`), ['app secret', 'a', 'c'], sealed)).toThrow('another key')
+    expect(() => open(deriveKeys(`${SECRET}!`), ['app secret', 'a', 'c'], sealed)).toThrow('another key')
   })
 })
 

@@ -4,7 +4,7 @@ import { SETTING_GROUPS, type SettingDescription } from '../src/accounts/applica
 import { LIMIT_NAMES, limitText } from '../src/accounts/limits.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
 import { CARRIER_KINDS, CARRIER_NAMES, type CarrierName } from '../src/messages/carriers/carriers.js'
-import { choicesIn } from '../src/process/configuration-error.js'
+import { listChoices } from '../src/process/configuration-error.js'
 import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/run/environment.js'
 import { entriesOf, resolve, textsOf } from './document-parts.js'
 
@@ -73,7 +73,7 @@ function variableRow({ name, option, rule, usual, form }: Variable): string[] {
   }
   const comment = (comments.get(option) ?? '').replace(/ Required\.| \(R\d+\)/g, '')
   const [whole = '', initial = ''] = / Defaults to ((?:[^.]|\.(?!\s|$))+)\./.exec(comment) ?? []
-  const values = choicesIn(rule).isList ? listed(choicesIn(rule)) : ''
+  const values = listChoices(rule).isList ? listed(listChoices(rule)) : ''
   const text = `${withVariables(escaped(comment.replace(whole, '')), option)}${values}${more}`
   return [`\`${name}\``, withVariables(usual ?? initial, option), text]
 }

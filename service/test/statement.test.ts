@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { statement } from '../src/store/store.js'
+import { createStatement } from '../src/store/store.js'
 
 describe('a statement with named parameters', () => {
   test('numbers each name once, in the order of appearance, and leaves casts and texts alone', () => {
-    const { text, values } = statement<{ b: number; a: string; since: number }>(
+    const { text, values } = createStatement<{ b: number; a: string; since: number }>(
       "SELECT 'challenge:' || :a FROM t WHERE b = :b::bigint AND at > :since::bigint AND a <> :a",
     )
     expect(text).toBe("SELECT 'challenge:' || $1 FROM t WHERE b = $2::bigint AND at > $3::bigint AND a <> $1")
@@ -11,7 +11,7 @@ describe('a statement with named parameters', () => {
   })
 
   test('passes null on, ignores other values, and refuses a missing one', () => {
-    const { values } = statement<{ a: string | null }>('SELECT :a::text')
+    const { values } = createStatement<{ a: string | null }>('SELECT :a::text')
     const more = { a: null, other: 1 }
     expect(values(more)).toEqual([null])
     expect(() => values({} as { a: null })).toThrow('The statement has no value for :a.')

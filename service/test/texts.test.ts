@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import type { Notice } from '../src/accounts/application.js'
 import { CHANNELS } from '../src/messages/message.js'
-import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/messages/texts/catalogue.js'
+import { chooseLanguage, loadTexts, SUPPORTED_LANGUAGES } from '../src/messages/texts/catalogue.js'
 import { backupMessage, codeMessage, mailHtml, noticeMessage } from '../src/messages/texts/compose.js'
 import { en } from '../src/messages/texts/locales/en.js'
-import { inGsm7 } from '../src/messages/texts/sms.js'
+import { convertToGsm7 } from '../src/messages/texts/sms.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrollment']
@@ -75,7 +75,7 @@ function inLanguage(language: (typeof SUPPORTED_LANGUAGES)[number]) {
   const recipient = (channel: (typeof CHANNELS)[number]) => ({ channel, to: 'x', locale: language }) as const
   const spoken = (channel: (typeof CHANNELS)[number], purpose: Purpose, secondsLeft = 300) =>
     codeMessage(application, recipient(channel), { code: '012345', purpose, secondsLeft })
-  return { language, texts: textsIn(language), recipient, spoken }
+  return { language, texts: loadTexts(language), recipient, spoken }
 }
 
 /** A test that runs a check for each language. */
@@ -113,7 +113,9 @@ test(
         const { subject, text } = spoken(channel, purpose)
         const without = text.replace(/\n\n@sign-in\.vault\.example #012345\n?$/, '')
         expect(text).toContain('Vault')
-        expect(text).toContain(channel === 'sms' ? inGsm7(texts.purposes[purpose]) : texts.purposes[purpose])
+        expect(text).toContain(
+          channel === 'sms' ? convertToGsm7(texts.purposes[purpose]) : texts.purposes[purpose],
+        )
         expect(subject + text).not.toMatch(/[{}\u00a0\u202f]|undefined/)
         expect(without).not.toMatch(/https?:|www\.|\.example|@|\/\//)
         if (channel === 'email' || channel === 'whatsapp') expect(text).toMatch(/\b5(?!\d)/)
@@ -184,7 +186,7 @@ test(
   everyLanguage(({ language, recipient }) => {
     const words = WARNINGS[language] ?? 'no words are known'
     // A name in letters outside of the GSM alphabet leaves the words as they are.
-    const warning = new RegExp(`${words}|${inGsm7(words)}`)
+    const warning = new RegExp(`${words}|${convertToGsm7(words)}`)
     const cases = PURPOSES.flatMap((purpose) =>
       NAMES.flatMap((name) => [6, 8, 10].map((digits) => [purpose, name, digits] as const)),
     )
@@ -198,7 +200,7 @@ test(
         expect([text, segments(text)]).toEqual([text, 1])
         expect(text).toMatch(warning)
         // At least the beginning of the name.
-        expect(text).toContain(inGsm7([...name].slice(0, 4).join('').trim()))
+        expect(text).toContain(convertToGsm7([...name].slice(0, 4).join('').trim()))
       }
     }
   }),
@@ -333,7 +335,7 @@ test('converts a text to the GSM alphabet', () =>
       ['a🔐', 'a🔐'],
     ],
     ([text, written]) => {
-      expect(inGsm7(text)).toBe(written)
+      expect(convertToGsm7(text)).toBe(written)
     },
   ))
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { outputReader } from '../src/transcription/engines/pocketsphinx.js'
-import { answerOf, type Recognized, srt, textOf, vtt } from '../src/transcription/recognized.js'
+import {
+  answerOf,
+  type Recognized,
+  writeSrt,
+  writeTranscript,
+  writeVtt,
+} from '../src/transcription/recognized.js'
 
 const SEGMENTS = [
   { text: 'go forward', startSeconds: 0.4704, endSeconds: 2.12 },
@@ -9,19 +15,19 @@ const SEGMENTS = [
 
 describe('subtitles', () => {
   test('are counted cues in SubRip, with commas in their times', () => {
-    expect(srt(SEGMENTS)).toBe(
+    expect(writeSrt(SEGMENTS)).toBe(
       '1\n00:00:00,470 --> 00:00:02,120\ngo forward\n\n2\n00:01:00,000 --> 01:02:05,500\na < b & more -->\n',
     )
-    expect(srt([])).toBe('')
+    expect(writeSrt([])).toBe('')
   })
 
   test('are cues below a header in WebVTT, whose text is escaped', () => {
-    expect(vtt(SEGMENTS)).toBe(
+    expect(writeVtt(SEGMENTS)).toBe(
       'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo forward\n\n00:01:00.000 --> 01:02:05.500\na &lt; b &amp; more --&gt;\n',
     )
-    expect(vtt([])).toBe('WEBVTT\n')
+    expect(writeVtt([])).toBe('WEBVTT\n')
     const [spoken] = SEGMENTS
-    expect(vtt(spoken ? [{ ...spoken, speaker: 'A & B' }] : [])).toContain('\n<v A &amp; B>go forward\n')
+    expect(writeVtt(spoken ? [{ ...spoken, speaker: 'A & B' }] : [])).toContain('\n<v A &amp; B>go forward\n')
   })
 })
 
@@ -84,7 +90,10 @@ describe('a transcript', () => {
       words: [{ word: 'go', startSeconds: 0.47, endSeconds: 0.64 }],
     })
     expect(answerOf(recognized('text'))).toEqual({ outcome: 'transcribed', text: 'go forward' })
-    expect(answerOf(recognized('srt'))).toEqual({ outcome: 'transcribed', text: srt(SEGMENTS.slice(0, 1)) })
-    expect(textOf(recognized('vtt'))).toBe(vtt(SEGMENTS.slice(0, 1)))
+    expect(answerOf(recognized('srt'))).toEqual({
+      outcome: 'transcribed',
+      text: writeSrt(SEGMENTS.slice(0, 1)),
+    })
+    expect(writeTranscript(recognized('vtt'))).toBe(writeVtt(SEGMENTS.slice(0, 1)))
   })
 })

@@ -7,7 +7,7 @@ import { everyCase } from '../../test/kit/every-case.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { type AddressRules, parseHost } from '../src/safe-fetch/public-agent.js'
 import { DEFAULT_LIMITS, type RecordingLimits } from '../src/transcription/recording-limits.js'
-import { fromAddress } from '../src/transcription/sources/from-address.js'
+import { createAddressSource } from '../src/transcription/sources/from-address.js'
 import { collectGarbageSoon } from './collect-garbage.js'
 import { listen } from './kit.js'
 import { countingTarget } from './recordings.js'
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 function receive(address: string, rules: Partial<AddressRules> = {}, limits: Partial<RecordingLimits> = {}) {
   const path = join(folder.path, String(++files))
-  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...rules })
+  const source = createAddressSource(address, { hosts: [], lookup, ports: [443, target.port], ...rules })
   return source.receive(path, new AbortController().signal, { ...DEFAULT_LIMITS.waiting, ...limits })
 }
 

@@ -15,7 +15,11 @@ import { startWarnings } from '../src/run/start-warnings.js'
 import { type Engine, parseEngine } from '../src/transcription/engine-options.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
 import type { Transcriber } from '../src/transcription/engines/transcriber.js'
-import { commandTranscriber, concurrencyOf, transcriberOf } from '../src/transcription/open-transcription.js'
+import {
+  commandTranscriber,
+  createTranscriber,
+  getConcurrency,
+} from '../src/transcription/open-transcription.js'
 import { eventually, listen, rejection, SECRET } from './kit.js'
 import { hasRealEngine } from './recordings.js'
 
@@ -361,8 +365,8 @@ describe('the option transcriberConcurrency', () => {
   test('is 16 for a server and the number of cores for other engines, unless it is set', () => {
     const server = parseEngine('https://speech.example')
     if (typeof server === 'string') throw new Error(server)
-    expect(concurrencyOf(server)).toBe(16)
-    expect(concurrencyOf({ by: 'pocketsphinx' })).toBe(availableParallelism())
+    expect(getConcurrency(server)).toBe(16)
+    expect(getConcurrency({ by: 'pocketsphinx' })).toBe(availableParallelism())
     const options = { secret: SECRET, delivery: 'inbox' }
     expect(readOptions({ ...options, transcriberConcurrency: 1_000 }).transcriberConcurrency).toBe(1_000)
     for (const transcriberConcurrency of [0, 1_001, 1.5]) {
@@ -489,7 +493,7 @@ describe('the option transcriber', () => {
     vi.stubEnv('PATH', folder.path)
     onTestFinished(() => void vi.unstubAllEnvs())
     for (const by of ['auto', 'off', 'pocketsphinx'] as const) {
-      expect(transcriberOf({ by }, undefined)).toBeUndefined()
+      expect(createTranscriber({ by }, undefined)).toBeUndefined()
     }
   })
 })

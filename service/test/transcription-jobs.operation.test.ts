@@ -13,7 +13,7 @@ import {
   type Transcript,
 } from '../src/transcription/engines/transcriber.js'
 import { type TranscriptionJobs, transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
-import { transcriberOf } from '../src/transcription/open-transcription.js'
+import { createTranscriber } from '../src/transcription/open-transcription.js'
 import { transcriptionLimits } from '../src/transcription/recording-limits.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
@@ -314,7 +314,7 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
       delivery: 'inbox',
       transcriber: `${server.url}?upload_megabytes=1`,
     })
-    const { client, url } = await serve(transcriberOf(transcriber, undefined) ?? engine())
+    const { client, url } = await serve(createTranscriber(transcriber, undefined) ?? engine())
     onTestFinished(() => server.close())
     const created = await client.createTranscriptionJob({ file: long })
     const { id } = created.outcome === 'created' ? created.job : { id: '' }

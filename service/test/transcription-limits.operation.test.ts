@@ -26,7 +26,7 @@ import {
   type Transcriber,
 } from '../src/transcription/engines/transcriber.js'
 import { transcriptionLimits } from '../src/transcription/recording-limits.js'
-import { fromPath } from '../src/transcription/sources/from-address.js'
+import { createPathSource } from '../src/transcription/sources/from-address.js'
 import type { Received, RecordingSource } from '../src/transcription/sources/recording-source.js'
 import { createTranscription, type TranscriptionParts } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
@@ -436,7 +436,7 @@ describe('a file that is too large', () => {
     const client = createSpeechClient({ baseUrl: url, apiKey: API_KEY })
     expect(await client.transcribe({ file: path })).toEqual(refused)
     await client.close()
-    expect(await transcription.transcribe(fromPath(path), { application: 'x' })).toEqual(refused)
+    expect(await transcription.transcribe(createPathSource(path), { application: 'x' })).toEqual(refused)
   })
 })
 
@@ -457,7 +457,7 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
   const made = async (name: string, ...parameters: string[]) => {
     const path = join(folder.path, name)
     await ffmpeg(...parameters, path)
-    return fromPath(path)
+    return createPathSource(path)
   }
   const transcribe = (source: RecordingSource) =>
     service.transcription.transcribe(source, { application: 'x' })
@@ -515,7 +515,7 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
       const whole = join(folder.path, `whole.${format}`)
       await ffmpeg(...sound, whole)
       const bytes = await readFile(whole)
-      expect(await transcribe(fromPath(whole))).toMatchObject({ outcome: 'transcribed' })
+      expect(await transcribe(createPathSource(whole))).toMatchObject({ outcome: 'transcribed' })
       const noisy = join(folder.path, `noisy.${format}`)
       const quarter = Math.floor(bytes.length / 4)
       // Not random, so that every run damages the same bytes.
@@ -523,12 +523,15 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
         .update('noise')
         .digest()
       await writeFile(noisy, Buffer.concat([bytes.subarray(0, quarter), noise, bytes.subarray(3 * quarter)]))
-      expect([format, await transcribe(fromPath(noisy))]).toEqual([format, refused])
+      expect([format, await transcribe(createPathSource(noisy))]).toEqual([format, refused])
       // MP4 has its index at the end.
       if (format === 'm4a') continue
       const cut = join(folder.path, `cut.${format}`)
       await writeFile(cut, bytes.subarray(0, 2 * quarter))
-      expect([format, await transcribe(fromPath(cut))]).toMatchObject([format, { outcome: 'transcribed' }])
+      expect([format, await transcribe(createPathSource(cut))]).toMatchObject([
+        format,
+        { outcome: 'transcribed' },
+      ])
     }
   })
 

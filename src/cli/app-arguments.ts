@@ -29,21 +29,21 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof APP_OPTIONS }>>['val
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Reads what the options say about an app. */
-export async function appFrom(values: Values, io: CommandIo): Promise<Omit<AppCheck, 'url'>> {
+export async function readAppOptions(values: Values, io: CommandIo): Promise<Omit<AppCheck, 'url'>> {
   const file = values.routes === undefined ? '' : await readFile(values.routes, 'utf8')
   const lines = file.split('\n').map((line) => line.trim())
   const routes = [...values.route, ...lines.filter((line) => line !== '' && !line.startsWith('#'))]
-  const provider = values.provider === undefined ? undefined : addressOf(values.provider)
+  const provider = values.provider === undefined ? undefined : parseAddress(values.provider)
   if (provider && !isThisMachine(provider))
     throw new Error(`--provider must be an address of this machine (got ${provider.hostname}).`)
   const request = { body: values.body, page: values['sign-in-page'], provider: provider?.origin }
   return {
-    routes: routes.map(routeOf),
-    protectedPaths: values.protected.map(pathOf),
-    upgrades: values.upgrade.map(pathOf),
-    pendingPaths: values['pending-path'].map(pathOf),
-    path: pathOf(values.path),
-    headers: Object.fromEntries(values.header.map(headerOf)),
+    routes: routes.map(parseRoute),
+    protectedPaths: values.protected.map(checkPath),
+    upgrades: values.upgrade.map(checkPath),
+    pendingPaths: values['pending-path'].map(checkPath),
+    path: checkPath(values.path),
+    headers: Object.fromEntries(values.header.map(parseHeader)),
     maxRoutes: countOf('max-routes', values['max-routes']),
     maxSeconds: countOf('max-seconds', values['max-seconds']),
     signIn: await requestOf('sign-in', values['sign-in'], request, io),
@@ -51,7 +51,7 @@ export async function appFrom(values: Values, io: CommandIo): Promise<Omit<AppCh
 }
 
 /** @throws {Error} if it is not an http or https address. */
-export function addressOf(address: string): URL {
+export function parseAddress(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url
   throw new Error(`The address must be like http://localhost:3000 (got ${address}).`)
@@ -78,7 +78,7 @@ export async function requestOf(
   for (const pair of encoded.split('&').filter(Boolean)) {
     const [[field, literal] = ['', '']] = new URLSearchParams(pair)
     const raw = pair.slice(pair.indexOf('=') + 1)
-    if (VARIABLE.test(raw)) fields[field] = fromEnvironment(name, raw, io)
+    if (VARIABLE.test(raw)) fields[field] = resolveVariable(name, raw, io)
     else if (raw === '-') fields[field] = (await io.stdin()).replace(/\r?\n$/, '')
     else {
       fields[field] = literal
@@ -89,8 +89,8 @@ export async function requestOf(
       }
     }
   }
-  const { method, path } = routeOf(request)
-  return { method, path, fields, body, page: pathOf(page ?? path), provider }
+  const { method, path } = parseRoute(request)
+  return { method, path, fields, body, page: checkPath(page ?? path), provider }
 }
 
 const VARIABLE = /^\$\{?(\w+)\}?$/
@@ -99,7 +99,7 @@ const VARIABLE = /^\$\{?(\w+)\}?$/
  * The value of a variable for `$NAME`, and any other text as it is.
  * @throws {Error} if there is no such variable; it names the option.
  */
-export function fromEnvironment(option: string, text: string, { env }: CommandIo): string {
+export function resolveVariable(option: string, text: string, { env }: CommandIo): string {
   const variable = VARIABLE.exec(text)?.[1]
   const value = variable === undefined ? text : env[variable]
   if (value !== undefined) return value
@@ -107,21 +107,21 @@ export function fromEnvironment(option: string, text: string, { env }: CommandIo
 }
 
 /** Reads `/orders` or `POST /orders`. */
-function routeOf(text: string): AppRoute {
+function parseRoute(text: string): AppRoute {
   const [first = '', second] = text.trim().split(/\s+/)
-  if (second === undefined) return { method: 'GET', path: pathOf(first) }
+  if (second === undefined) return { method: 'GET', path: checkPath(first) }
   const method = first.toUpperCase()
   if (!METHODS.includes(method)) throw new Error(`A route must be like 'POST /orders' (got ${text}).`)
-  return { method, path: pathOf(second) }
+  return { method, path: checkPath(second) }
 }
 
 /** @throws {Error} if it is not a path. */
-export function pathOf(text: string): string {
+export function checkPath(text: string): string {
   if (/^\/(?![/\\])/.test(text)) return text
   throw new Error(`A path must begin with one slash (got ${text}).`)
 }
 
-function headerOf(text: string): [string, string] {
+function parseHeader(text: string): [string, string] {
   const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
   if (name !== undefined && value !== undefined) return [name, value]
   throw new Error(`A header must be like 'X-Forwarded-Proto: https' (got ${text}).`)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { messageOf } from '../probe/probe-login.js'
+import { describeError } from '../probe/probe-login.js'
 import { ATTACKS } from './attack/attacks.js'
 import { ATTACK_OPTIONS, readTarget } from './attack/read-target.js'
 import { type Relayed, relayFactors } from './attack/relay.js'
@@ -92,7 +92,7 @@ async function runAll(scene: Scene, skipped: readonly string[], io: CommandIo): 
     const verdict = skipped.includes(name)
       ? untried('--skip leaves it out')
       : await run(scene).catch((error: unknown) =>
-          untried(error instanceof Untried ? error.message : messageOf(error)),
+          untried(error instanceof Untried ? error.message : describeError(error)),
         )
     findings.push({ attack: name, promise, ...verdict })
   }

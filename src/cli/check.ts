@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type AppCheckReport, awaitLogin, checkApp } from '../probe/app-check.js'
-import { APP_OPTIONS, addressOf, appFrom, isThisMachine } from './app-arguments.js'
+import { APP_OPTIONS, isThisMachine, parseAddress, readAppOptions } from './app-arguments.js'
 import type { CommandIo } from './command-io.js'
 import { print } from './print.js'
 import { startApp } from './start-app.js'
@@ -62,9 +62,9 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
       "Expected one address or --start: countersign check http://localhost:3000, or countersign check --start 'npm start'. See countersign check --help.",
     )
   }
-  const check = await appFrom(values, io)
+  const check = await readAppOptions(values, io)
   if (start === undefined) {
-    const url = addressOf(positionals[0] ?? '')
+    const url = parseAddress(positionals[0] ?? '')
     if (!values['allow-remote'] && !isThisMachine(url)) {
       throw new Error(
         `${url.hostname} is not this machine: to sign in there and request its routes, add --allow-remote.`,

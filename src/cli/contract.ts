@@ -75,18 +75,18 @@ export async function runContract(args: readonly string[], io: CommandIo): Promi
 
 async function reportOn(values: Values, { env }: CommandIo): Promise<Report> {
   const address = { baseUrl: values['base-url'] ?? env.MFA_BASE_URL, apiKey: env.MFA_API_KEY }
-  const mailbox = mailboxOf(values, env)
+  const mailbox = createMailbox(values, env)
   const dialect = await findDialect(address, values['enroll-path'])
   const settings = readServiceAddress({ ...address, dialect })
   const findings: Finding[] = []
   // One after the other, so that no limit of requests at once decides.
   for (const [check, run] of Object.entries(CHECKS)) {
-    findings.push({ check, ...(await findingOf(() => runCheck(run, settings, mailbox))) })
+    findings.push({ check, ...(await describeOutcome(() => runCheck(run, settings, mailbox))) })
   }
   return { dialect, findings, notGuaranteed: dialect === 'countersign' ? [] : NOT_GUARANTEED }
 }
 
-function mailboxOf(
+function createMailbox(
   { email, 'code-command': command }: Values,
   env: CommandIo['env'],
 ): TestMailbox | undefined {
@@ -95,11 +95,11 @@ function mailboxOf(
     throw new Error('Give --email and --code-command together: where a code goes, and how it is read.')
   }
   const options = { env: { ...env, MFA_TO: email }, timeout: 60_000 }
-  const newest = async () => (await promisify(exec)(command, options)).stdout
-  return { contact: { kind: 'email', email }, newest }
+  const readNewest = async () => (await promisify(exec)(command, options)).stdout
+  return { contact: { kind: 'email', email }, newest: readNewest }
 }
 
-async function findingOf(run: () => Promise<string | undefined>): Promise<Omit<Finding, 'check'>> {
+async function describeOutcome(run: () => Promise<string | undefined>): Promise<Omit<Finding, 'check'>> {
   try {
     const reason = await run()
     return reason === undefined ? { verdict: 'ok' } : { verdict: 'defect', reason }

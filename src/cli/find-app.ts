@@ -72,18 +72,20 @@ export async function findApp(folder: string): Promise<AppFacts> {
   if (!existsSync(join(folder, 'package.json')))
     throw new Error(`There is no package.json in ${folder}. Run the command in the folder of your app.`)
   const files = await readSources(folder)
-  const placesOf = (pattern: RegExp) =>
+  const findPlaces = (pattern: RegExp) =>
     files.flatMap((file) =>
       file.text.split('\n').flatMap((text, at) => (pattern.test(text) ? [{ ...file, line: at + 1 }] : [])),
     )
-  const sessions = placesOf(PASSPORT_SESSION)
-  const isEngine = (place: Place) => /\bengine\s*\.\s*use\s*\(/.test(lineOf(place))
+  const sessions = findPlaces(PASSPORT_SESSION)
+  const isEngine = (place: Place) => /\bengine\s*\.\s*use\s*\(/.test(getLine(place))
   const mounts = sessions.filter((place) => !isEngine(place))
   let owner = join(folder, dirname(mounts[0]?.path ?? ''))
   while (!existsSync(join(owner, 'package.json'))) owner = dirname(owner)
   const manifest = await readManifest(owner)
   const manifests = [await readManifest(folder), manifest]
-  const named = manifests.flatMap((one) => Object.entries({ ...one.devDependencies, ...one.dependencies }))
+  const named = manifests.flatMap((manifest) =>
+    Object.entries({ ...manifest.devDependencies, ...manifest.dependencies }),
+  )
   const reads = (pattern: RegExp) => files.some(({ text }) => pattern.test(text))
   return {
     folder,
@@ -92,9 +94,9 @@ export async function findApp(folder: string): Promise<AppFacts> {
     packages: new Map(named),
     mounts,
     engines: sessions.filter(isEngine),
-    gates: reads(/['"]countersign['"]/) ? placesOf(GATE) : [],
+    gates: reads(/['"]countersign['"]/) ? findPlaces(GATE) : [],
     takesJson: reads(/\bjson\(\)|@nestjs\//) && !reads(/\burlencoded\(/),
-    resaves: placesOf(/^(?!\s*(?:\/\/|\*)).*\bresave\s*:\s*true\b/),
+    resaves: findPlaces(/^(?!\s*(?:\/\/|\*)).*\bresave\s*:\s*true\b/),
     login: findLogin(files),
     userKey: STORED_KEY.exec(files.map(({ text }) => text).join('\n'))?.[1] ?? 'id',
     hasEmails: reads(/\bemail/i),
@@ -130,9 +132,9 @@ async function readSources(folder: string): Promise<SourceFile[]> {
 }
 
 /** The text of the line. */
-export const lineOf = ({ text, line }: Place): string => text.split('\n')[line - 1] ?? ''
+export const getLine = ({ text, line }: Place): string => text.split('\n')[line - 1] ?? ''
 
 /** `app.js:12`. */
-export function positionOf({ path, line }: Place): string {
+export function describePosition({ path, line }: Place): string {
   return `${path}:${line}`
 }

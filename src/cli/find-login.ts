@@ -16,31 +16,31 @@ export type LoginFacts = ReturnType<typeof findLogin>
 
 /** Finds the route that takes the password, and the pages around it; `undefined` if no route looks like it. */
 export function findLogin(files: readonly SourceFile[]) {
-  const routes = files.flatMap((file) => routesOf(file, prefixOf(file, files)))
+  const routes = files.flatMap((file) => listRoutes(file, findPrefix(file, files)))
   const posts = routes.filter(({ method, path }) => method === 'post' && SIGN_IN.test(path))
   const login = posts.find(({ source }) => SIGNS_IN.test(source)) ?? posts[0]
   if (!login) return undefined
   const all = files.map(({ text }) => text).join('\n')
-  const named = (pattern: RegExp) => pattern.exec(login.source)?.[1] ?? pattern.exec(all)?.[1]
+  const findName = (pattern: RegExp) => pattern.exec(login.source)?.[1] ?? pattern.exec(all)?.[1]
   const pages = routes.flatMap(({ method, path }) => (method === 'get' && SIGN_IN.test(path) ? path : []))
-  const refused = named(/failureRedirect:\s*['"`](\/[^'"`?]*)/)
+  const refused = findName(/failureRedirect:\s*['"`](\/[^'"`?]*)/)
   const read = [...login.source.matchAll(/\bbody\.(\w+)|(\w+)(?=[^{}]*\}\s*=\s*\w+\.body)/g)].map(
     ([, member, name]) => member ?? name,
   )
   return {
     path: login.path,
     fields: [
-      named(/usernameField:\s*['"`](\w+)/) ?? read.find((name = '') => !/pass/i.test(name)) ?? 'username',
-      named(/passwordField:\s*['"`](\w+)/) ?? read.find((name = '') => /pass/i.test(name)) ?? 'password',
+      findName(/usernameField:\s*['"`](\w+)/) ?? read.find((name = '') => !/pass/i.test(name)) ?? 'username',
+      findName(/passwordField:\s*['"`](\w+)/) ?? read.find((name = '') => /pass/i.test(name)) ?? 'password',
     ],
     signInPath: [refused ?? '', login.path].find((path) => pages.includes(path)) ?? pages[0] ?? refused,
     signOutPath: routes.find(({ path }) => /(?:log|sign)-?(?:out|off)/i.test(path))?.path,
-    homePath: named(/success(?:ReturnToOr)?Redirect:\s*['"`](\/[^'"`?]*)/),
+    homePath: findName(/success(?:ReturnToOr)?Redirect:\s*['"`](\/[^'"`?]*)/),
   }
 }
 
 /** The routes of a file, each with the source up to the next. */
-function routesOf({ text }: SourceFile, prefix: string) {
+function listRoutes({ text }: SourceFile, prefix: string) {
   const found = [...text.matchAll(ROUTE)]
   return found.map(({ index, 1: method = '', 2: path = '' }, at) => ({
     method: method.toLowerCase(),
@@ -50,11 +50,11 @@ function routesOf({ text }: SourceFile, prefix: string) {
 }
 
 /** The path below which the routes of a file are mounted: by Nest's controller, or by `use(path, router)` in another file. */
-function prefixOf(file: SourceFile, files: readonly SourceFile[]): string {
+function findPrefix(file: SourceFile, files: readonly SourceFile[]): string {
   const [, controller] = /@Controller\(\s*['"`]([^'"`]*)/.exec(file.text) ?? []
   if (controller !== undefined) return controller
   const isOwn = (path: string, from: string) =>
-    moduleAt(`${posix.dirname(path)}/${from}`) === moduleAt(file.path)
+    normalizeModulePath(`${posix.dirname(path)}/${from}`) === normalizeModulePath(file.path)
   for (const { path, text } of files) {
     const imports = [...text.matchAll(/(\w+)\s*\}?\s*(?:=\s*require\(|from\s)\s*['"`](\.[^'"`]+)/g)]
     const names = imports.flatMap(([, name = '', from = '']) => (isOwn(path, from) ? name : []))
@@ -67,4 +67,5 @@ function prefixOf(file: SourceFile, files: readonly SourceFile[]): string {
   return ''
 }
 
-const moduleAt = (path: string) => posix.normalize(path).replace(/(?:\/index)?(?:\.[cm]?[jt]sx?)?$/, '')
+const normalizeModulePath = (path: string) =>
+  posix.normalize(path).replace(/(?:\/index)?(?:\.[cm]?[jt]sx?)?$/, '')

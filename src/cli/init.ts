@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EXIT_CODES } from './check.js'
 import type { CommandIo } from './command-io.js'
-import { type AppFacts, findApp, lineOf, type Place, positionOf } from './find-app.js'
+import { type AppFacts, describePosition, findApp, getLine, type Place } from './find-app.js'
 import { print } from './print.js'
 
 const HELP = `Usage: countersign init [folder]
@@ -93,31 +93,31 @@ function unfitness({ packages, mounts, folder }: AppFacts): { why: string; page:
   if (![...packages.keys()].some((name) => name === 'express' || name.startsWith('@nestjs/')))
     return { why: REASONS.express(folder), page: FIT }
   if (hasSession && packages.has('passport')) return { why: REASONS.unmounted, page: MOUNTING }
-  const [other] = named(packages, SESSIONS)
+  const [other] = listPackages(packages, SESSIONS)
   if (other !== undefined) return { why: REASONS.session(other), page: FIT }
   if (hasSession) return { why: REASONS.withoutPassport, page: 'recipes/without-passport/README.md' }
-  const [token] = named(packages, TOKENS)
+  const [token] = listPackages(packages, TOKENS)
   return token === undefined
     ? { why: REASONS.none, page: FIT }
     : { why: REASONS.token(token), page: TOKENS_PAGE }
 }
 
-function named(packages: AppFacts['packages'], pattern: RegExp): string[] {
+function listPackages(packages: AppFacts['packages'], pattern: RegExp): string[] {
   return [...packages.keys()].filter((name) => pattern.test(name))
 }
 
 function findings({ packages, mounts, gates, resaves }: AppFacts): string[] {
   const express = packages.get('express')
-  const listed = (pattern: RegExp) => named(packages, pattern).join(' and ')
+  const joinPackages = (pattern: RegExp) => listPackages(packages, pattern).join(' and ')
   const ranges = [...packages].map(([name, range]) => `${name} ${range}`)
   const old = ranges.filter((range) => TOO_OLD.test(range)).join(' and ')
-  const [tokens, graphql, csrf] = [listed(TOKENS), listed(GRAPHQL), listed(CSRF)]
+  const [tokens, graphql, csrf] = [joinPackages(TOKENS), joinPackages(GRAPHQL), joinPackages(CSRF)]
   const lines = [
-    `Express${express === undefined ? '' : ` ${express}`}. Passport's session: ${mounts.map(positionOf).join(', ')}.`,
+    `Express${express === undefined ? '' : ` ${express}`}. Passport's session: ${mounts.map(describePosition).join(', ')}.`,
     old &&
       `npm does not install Countersign beside ${old} (ERESOLVE). Run npm install express@4 express-session@1 passport@0.7, and then npm install with the packages of Countersign.`,
     resaves.length > 0 &&
-      `Set resave to false in ${resaves.map(positionOf).join(', ')}: with true, a request that ends late brings back a session that a logout has ended.`,
+      `Set resave to false in ${resaves.map(describePosition).join(', ')}: with true, a request that ends late brings back a session that a logout has ended.`,
     tokens &&
       `Tokens (${tokens}) are accepted without a second factor, unless createMfa has the option tokens: see ${pageIn(TOKENS_PAGE)}.`,
     graphql &&
@@ -133,9 +133,12 @@ function findings({ packages, mounts, gates, resaves }: AppFacts): string[] {
 function additions(app: AppFacts): string[] {
   const { gates, mounts, engines } = app
   if (gates.length > 0) {
-    return ['', `Nothing is left to add: Countersign is mounted at ${gates.map(positionOf).join(', ')}.`]
+    return [
+      '',
+      `Nothing is left to add: Countersign is mounted at ${gates.map(describePosition).join(', ')}.`,
+    ]
   }
-  const after = ({ path, line }: Place, lines: readonly string[]) =>
+  const describeInsertion = ({ path, line }: Place, lines: readonly string[]) =>
     block(`Add to ${path}, directly after passport.session() in line ${line}:`, lines)
   return mounts.flatMap((mount) => {
     const handshakes = engines.filter(({ path }) => path === mount.path)
@@ -143,15 +146,15 @@ function additions(app: AppFacts): string[] {
     const [first, ...options] = optionLines(app, mount)
     const lines =
       name === 'mfaRouter'
-        ? [`${hostAt(mount)}.use(mfaRouter${first}`, ...options, '}))']
-        : [`const mfa = createMfa${first}`, ...options, '})', `${hostAt(mount)}.use(mfa.router)`]
+        ? [`${findAppName(mount)}.use(mfaRouter${first}`, ...options, '}))']
+        : [`const mfa = createMfa${first}`, ...options, '})', `${findAppName(mount)}.use(mfa.router)`]
     return [
       ...block(`Add to ${mount.path}, at the top:`, [importLine(app, mount, name)]),
-      ...after(mount, lines),
+      ...describeInsertion(mount, lines),
       // The handshakes of socket.io do not run through the app.
       ...handshakes.flatMap((place) =>
-        after(place, [
-          lineOf(place)
+        describeInsertion(place, [
+          getLine(place)
             .trim()
             .replace(/passport\w*\s*\.\s*\w+\([^()]*\)/i, 'mfa.session'),
         ]),
@@ -165,7 +168,7 @@ function block(heading: string, lines: readonly string[]): string[] {
 }
 
 /** The name of the app that mounts `passport.session()` in this line: `app`. */
-function hostAt({ text, line }: Place): string {
+function findAppName({ text, line }: Place): string {
   const before = text.split('\n').slice(0, line).join('\n')
   return [...before.matchAll(/([\w$]+)\s*\.\s*use\s*\(/g)].at(-1)?.[1] ?? 'app'
 }
@@ -195,7 +198,7 @@ function optionLines({ manifest, folder, login, userKey, hasEmails }: AppFacts, 
 
 /** How to see that the login asks for the second factor. */
 function proof({ packages, manifest, packageFolder, takesJson, login }: AppFacts): string[] {
-  const providers = named(packages, PROVIDERS)
+  const providers = listPackages(packages, PROVIDERS)
   if (providers.length > 0 && !packages.has('passport-local')) {
     return [
       '',

@@ -59,13 +59,13 @@ export async function startApp(
     })
   }
   const stop = async () => {
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
+    process.off('SIGINT', handleInterrupt).off('SIGTERM', handleInterrupt)
     await end(child)
     await rm(own, { recursive: true, force: true })
   }
   // The app is in another process group, which a signal from the terminal does not reach.
-  const interrupted = () => void stop().finally(() => process.exit(INTERRUPTED))
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
+  const handleInterrupt = () => void stop().finally(() => process.exit(INTERRUPTED))
+  process.once('SIGINT', handleInterrupt).once('SIGTERM', handleInterrupt)
   const until = Date.now() + timeoutMs
   while (Date.now() < until && child.exitCode === null && child.signalCode === null) {
     const found = (await readFile(ports, 'utf8')).split('\n').filter(Boolean)

@@ -11,14 +11,14 @@ const PAUSE_MS = 1_000
  * A circuit breaker: after failures in a row, calls fail for a second; then one call tries again. A refusal is no failure. `onChange` is
  * called when a part of the service is paused, and when it is used again.
  */
-export function withBreaker<Service extends MfaService>(
+export function addBreaker<Service extends MfaService>(
   service: Service,
   settings: ServiceSettings['breaker'],
   onChange: (part: ServicePart, isPaused: boolean) => void,
 ): Service {
   if (!settings) return service
   const breakers = new Map<ServicePart, Breaker>()
-  const breakerOf = (part: ServicePart) => {
+  const createBreaker = (part: ServicePart) => {
     const known = breakers.get(part) ?? breaker(settings.failures, (isPaused) => onChange(part, isPaused))
     breakers.set(part, known)
     return known
@@ -27,7 +27,7 @@ export function withBreaker<Service extends MfaService>(
     service,
     (_name, { part }, call) =>
       (request) =>
-        breakerOf(part)(() => call(request)),
+        createBreaker(part)(() => call(request)),
   )
   return { ...service, ...guarded }
 }
@@ -39,7 +39,7 @@ function breaker(failures: number, onChange: (isPaused: boolean) => void): Break
   let openUntil: number | undefined
   let isProbing = false
 
-  const failed = (wasProbe: boolean) => {
+  const recordFailure = (wasProbe: boolean) => {
     // A call that started before the pause adds no new information.
     if (openUntil !== undefined && !wasProbe) return
     failuresInARow++
@@ -47,7 +47,7 @@ function breaker(failures: number, onChange: (isPaused: boolean) => void): Break
     if (openUntil === undefined) onChange(true)
     openUntil = Date.now() + PAUSE_MS
   }
-  const answered = () => {
+  const recordAnswer = () => {
     failuresInARow = 0
     if (openUntil === undefined) return
     openUntil = undefined
@@ -59,17 +59,17 @@ function breaker(failures: number, onChange: (isPaused: boolean) => void): Break
     if (openUntil !== undefined) {
       const waitMs = openUntil - Date.now()
       // A clock that was set back must not extend the pause.
-      if (isProbing || (waitMs > 0 && waitMs <= PAUSE_MS)) throw paused()
+      if (isProbing || (waitMs > 0 && waitMs <= PAUSE_MS)) throw createPauseError()
       isProbing = true
     }
     try {
       const answer = await call()
-      answered()
+      recordAnswer()
       return answer
     } catch (error) {
       // A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause the calls of others.
-      if (isOutage(error)) failed(isProbe)
-      else if (error instanceof ServiceError) answered()
+      if (isOutage(error)) recordFailure(isProbe)
+      else if (error instanceof ServiceError) recordAnswer()
       throw error
     } finally {
       if (isProbe) isProbing = false
@@ -77,7 +77,7 @@ function breaker(failures: number, onChange: (isPaused: boolean) => void): Break
   }
 }
 
-function paused(): ServiceError {
+function createPauseError(): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_PAUSED',
     'The MFA service failed several times in a row, so it is not called for a moment. See the errors before this one.',

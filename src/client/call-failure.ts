@@ -15,7 +15,7 @@ interface Progress {
 export function callFailed(error: Error, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
   const { name, code } = describe(error)
   const named = code && ` (${code})`
-  const options = { cause: withoutResponse(error), effect: sent ? 'unknown' : 'none' } as const
+  const options = { cause: removeResponse(error), effect: sent ? 'unknown' : 'none' } as const
   if (timedOut || code.includes('TIMEOUT')) {
     return new ServiceError(
       'ERR_MFA_SERVICE_TIMEOUT',
@@ -44,7 +44,7 @@ const RESPONSE_ERRORS = new Set([
 ])
 
 /** The error without its other properties: a parser error holds the raw response, with key and code (R78, R84). */
-function withoutResponse(error: Error): Error {
+function removeResponse(error: Error): Error {
   const { name, code, message } = describe(error)
   return Object.assign(new Error(message), { name, ...(code && { code }) })
 }
@@ -60,7 +60,7 @@ export function abortError(): Error {
 }
 
 /** An error for a response that is too large. */
-export function tooLargeError(): Error {
+export function createTooLargeError(): Error {
   return Object.assign(new Error('The response is too large.'), { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' })
 }
 

@@ -59,14 +59,14 @@ let findApplication: FindApplication | undefined
 export function embeddedService(
   env: Environment = process.env,
 ): EmbeddedService | { readonly faults: readonly string[] } {
-  const faults = missingFrom(env)
+  const faults = listMissing(env)
   if (faults.length > 0) return { faults }
   // One for all options objects, because its data folder can be open only once.
-  findApplication ??= applicationsIn(env)
+  findApplication ??= readApplications(env)
   return embed(findApplication, env.NODE_ENV !== 'production' && !env.SERVICE_DELIVERY)
 }
 
-function missingFrom(env: Environment): string[] {
+function listMissing(env: Environment): string[] {
   if (!isInstalled()) {
     return [
       `service is missing: install ${PACKAGE}, which then runs in this process, or give the address of a service, { baseUrl, apiKey }`,
@@ -94,7 +94,7 @@ function isInstalled(): boolean {
   }
 }
 
-function applicationsIn(env: Environment): FindApplication {
+function readApplications(env: Environment): FindApplication {
   let running: Promise<RunningService> | undefined
   const opened = new Map<string, Promise<RunningApplication>>()
 
@@ -109,7 +109,7 @@ function applicationsIn(env: Environment): FindApplication {
     return running
   }
   const open = async (settings: AppSettings) =>
-    (await run(settings)).openApplication(settings.users, namesIn(settings))
+    (await run(settings)).openApplication(settings.users, readNames(settings))
 
   return (settings) => {
     // The application that the options of the service describe belongs to the default table.
@@ -169,18 +169,18 @@ async function load(env: Environment, settings: AppSettings | undefined): Promis
   const DATABASE_URL = await namedDatabase({ env, dataDir, isServiceDatabase, warn })
   // PORT belongs to the app.
   const { options } = readEnvironment({ ...env, DATABASE_URL, PORT: undefined }, { dataDir })
-  return createService({ ...defaultsIn(env, settings), ...options })
+  return createService({ ...readDefaults(env, settings), ...options })
 }
 
 /** How messages name an app. The line for programs has no port, and cannot name an IPv6 address. */
-function namesIn(settings: AppSettings | undefined): object {
+function readNames(settings: AppSettings | undefined): object {
   const [, origin] = HOST.exec(settings?.urls.publicUrl ?? '') ?? []
   return { applicationName: settings?.appName.slice(0, 40), origin }
 }
 
 /** The settings that the variables of the service may replace. Keys work on the usual address in development, and programs fill in codes at `publicUrl`. */
-function defaultsIn(env: Environment, settings: AppSettings | undefined): object {
-  const named = namesIn(settings)
+function readDefaults(env: Environment, settings: AppSettings | undefined): object {
+  const named = readNames(settings)
   if (env.NODE_ENV === 'production') return named
   const address = `http://localhost:${Number(env.PORT) || 3000}`
   const origins = URL.canParse(address) ? [new URL(address).origin] : []

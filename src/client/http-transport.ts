@@ -5,9 +5,9 @@ import type { ServiceSettings } from '../options/service.js'
 import { requestIds } from '../protocol/request-id.js'
 import { SERVICE_HEADER } from '../protocol/wire.js'
 import { loadAgent } from './agent.js'
-import { abortError, callFailed, timeoutError, tooLargeError } from './call-failure.js'
+import { abortError, callFailed, createTooLargeError, timeoutError } from './call-failure.js'
 import { readRetryAfter } from './retry-after.js'
-import { inSpan, loadTracing } from './span.js'
+import { loadTracing, runInSpan } from './span.js'
 import type { Answer, CallLimits, Transport } from './transport.js'
 
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
@@ -34,7 +34,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
 
   async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
     const [dispatcher, tracing] = await loaded
-    const asked = limits.onEvents ? withEvents(request) : request
+    const asked = limits.onEvents ? addEvents(request) : request
     const id = requestIds.getStore()
     const headers = { ...asked.headers, ...(id && { 'x-request-id': id }) }
     const outgoing = { origin, path: `${basePath}${path}`, ...asked, headers }
@@ -45,7 +45,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES,
     }
     const reply = tracing?.trace.getActiveSpan()
-      ? await inSpan(tracing, outgoing, (traced) =>
+      ? await runInSpan(tracing, outgoing, (traced) =>
           exchange(dispatcher, { ...outgoing, headers: traced }, bounds),
         )
       : await exchange(dispatcher, outgoing, bounds)
@@ -92,7 +92,7 @@ interface TransportRequest {
   readonly body?: string | Readable
 }
 
-function withEvents(request: TransportRequest): TransportRequest {
+function addEvents(request: TransportRequest): TransportRequest {
   const { headers } = request
   return { ...request, headers: { ...headers, accept: `${EVENTS}, ${headers.accept};q=0.9` } }
 }
@@ -155,7 +155,7 @@ function exchange(
       },
       onResponseData(controller, chunk) {
         bytes += chunk.length
-        if (bytes > maxBytes) return controller.abort(tooLargeError())
+        if (bytes > maxBytes) return controller.abort(createTooLargeError())
         chunks.push(chunk)
         if (!onEvents || !isEventStream(head)) return
         try {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import { SIGN_IN_SCOPES } from '../protocol/verbs.js'
 import { API_KEY_INFO, apiKeyInfo, type Scope, SERVICE_IDENTITY, serviceIdentity } from '../protocol/wire.js'
 import type { Answer, Transport } from './transport.js'
@@ -17,19 +17,19 @@ export async function askIdentity(
   const answer = await transport
     .get(SERVICE_IDENTITY, limitMs, { withKey: false })
     .catch((error: unknown) => {
-      throw unidentified('could not be asked', error)
+      throw createIdentityError('could not be asked', error)
     })
   if (isCountersign(answer)) return
-  if (isOutage(answer)) throw unidentified(`failed (status ${answer.status})`)
+  if (isOutage(answer)) throw createIdentityError(`failed (status ${answer.status})`)
   onUnrecognized()
-  throw unidentified(
+  throw createIdentityError(
     `gave another answer (status ${answer.status}); a service that speaks the published API needs service.dialect: 'published'`,
   )
 }
 
 function isCountersign({ status, body, isCountersign }: Answer): boolean {
   if (isCountersign) return true
-  return status === 200 && serviceIdentity.safeParse(jsonIn(body)).success
+  return status === 200 && serviceIdentity.safeParse(readJson(body)).success
 }
 
 /** Whether the response comes from an overloaded or failing service. */
@@ -38,7 +38,7 @@ function isOutage({ status }: Answer): boolean {
 }
 
 /** The call itself was not sent, so nothing is counted. */
-function unidentified(what: string, cause?: unknown): ServiceError {
+function createIdentityError(what: string, cause?: unknown): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
     `The MFA service has not identified itself as the Countersign service: GET ${SERVICE_IDENTITY} ${what}. Nobody is signed in until it does. Check service.baseUrl, and what answers there.`,
@@ -55,7 +55,7 @@ export async function checkScopes(
   const limitMs = Math.min(timeoutMs, IDENTITY_TIMEOUT_MS)
   const answer = await transport.get(API_KEY_INFO, limitMs).catch(() => undefined)
   if (answer?.status !== 200) return
-  const info = apiKeyInfo.safeParse(jsonIn(answer.body)).data
+  const info = apiKeyInfo.safeParse(readJson(answer.body)).data
   const missing = SIGN_IN_SCOPES.filter((scope) => info && !info.scopes.includes(scope))
   if (missing.length > 0) onMissing(missing)
 }

@@ -4,16 +4,16 @@ import type { Logger } from '../options/logger.js'
 import { SERVICE_TIMEOUT_MS } from '../options/service.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
-import { returned } from '../protocol/verb.js'
-import { withTimeout } from '../time.js'
+import { createReturned } from '../protocol/verb.js'
+import { limitTime } from '../time.js'
 
 /** Makes an invalid or late response of the host's own service an error: it would be stored in a session and make it void. */
 export function validatedService(service: MfaService, logger: Logger): MfaService {
   const checked = mapVerbs(service, (name, verb, call) => {
-    const schema = returned(verb)
+    const schema = createReturned(verb)
     return async (request) => {
       if (service.started) await startOf(service.started(), logger)
-      return validated(name, schema, call(request))
+      return validateAnswer(name, schema, call(request))
     }
   })
   const { approvals, codes } = service
@@ -28,12 +28,13 @@ async function startOf(started: Promise<unknown>, logger: Logger): Promise<void>
   const starting = 'The MFA service in this process is still starting'
   const slow = setTimeout(() => logger.warn(`countersign: ${starting}. A request waits for it.`), SLOW_MS)
   const message = `${starting}. The request waited for ${START_MS / 1_000} s. Repeat it in a few seconds.`
-  const tooSlow = () => new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 })
-  await withTimeout(started, START_MS, tooSlow).finally(() => clearTimeout(slow))
+  const createTimeoutError = () =>
+    new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 })
+  await limitTime(started, START_MS, createTimeoutError).finally(() => clearTimeout(slow))
 }
 
-async function validated(verb: string, schema: z.ZodType, answer: Promise<unknown>): Promise<unknown> {
-  const parsed = schema.safeParse(await withTimeout(answer, SERVICE_TIMEOUT_MS, () => tooLate(verb)))
+async function validateAnswer(verb: string, schema: z.ZodType, answer: Promise<unknown>): Promise<unknown> {
+  const parsed = schema.safeParse(await limitTime(answer, SERVICE_TIMEOUT_MS, () => createLateError(verb)))
   if (parsed.success) return parsed.data
   // The message names the member and what was expected, never its value (R78).
   const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim())
@@ -43,7 +44,7 @@ async function validated(verb: string, schema: z.ZodType, answer: Promise<unknow
   )
 }
 
-function tooLate(verb: string): ServiceError {
+function createLateError(verb: string): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_TIMEOUT',
     `The object in the option service did not respond from ${verb} within ${SERVICE_TIMEOUT_MS} ms; a later response is ignored. Check what it waits for, and hand messages to a queue.`,

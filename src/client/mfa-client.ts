@@ -1,7 +1,7 @@
 import type { ServiceAddress } from '../options/service.js'
 import { readServiceAddress } from '../options/settings.js'
 import type { CompleteMfaService } from '../protocol/service.js'
-import { withPhoneFormat } from './phone-format.js'
+import { addPhoneFormat } from './phone-format.js'
 import { httpService } from './service.js'
 
 /** Options of `mfaClient` beside the service. */
@@ -21,5 +21,5 @@ export interface MfaClient extends CompleteMfaService {
  * be written as people write them. `close` lets go of its sockets. @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
-  return withPhoneFormat(httpService(readServiceAddress(service)), country)
+  return addPhoneFormat(httpService(readServiceAddress(service)), country)
 }

@@ -7,7 +7,7 @@ import type { MfaService } from '../protocol/service.js'
  * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js reads and repairs
  * them. A text that is not one phone number fails the call with an `OptionsError`.
  */
-export function withPhoneFormat<Service extends MfaService>(
+export function addPhoneFormat<Service extends MfaService>(
   service: Service,
   country: string | undefined,
 ): Service {
@@ -37,7 +37,7 @@ async function e164(typed: string, country: string | undefined): Promise<string>
   const isComplete: boolean = isPhone(phone)
   if (isComplete) {
     const library = await loadLibrary().catch(() => undefined)
-    const number = library && numberIn(library, phone)
+    const number = library && parseNumber(library, phone)
     // Metadata lag behind the numbers that are in use, so they never refuse one.
     return number?.isValid() ? number.number : phone
   }
@@ -47,7 +47,7 @@ async function e164(typed: string, country: string | undefined): Promise<string>
       `country must be an ISO code of two capital letters, such as GB (got ${country})`,
     ])
   }
-  const number = typedNumber(library, phone, country)
+  const number = readTypedNumber(library, phone, country)
   if (number) return number
   const hint = country === undefined && !phone.startsWith('+') ? ', or set the option country' : ''
   // The message must not contain the number (R84).
@@ -70,19 +70,19 @@ const MAX_LENGTH = 100
 const CONTEXT = /^tel:([^;]*);phone-context=(\+\d+)$/i
 
 /** The only number in a text, in E.164 format. Digits beside it, as those of an extension, make it none. */
-function typedNumber(library: Library, phone: string, country: string | undefined): string | undefined {
+function readTypedNumber(library: Library, phone: string, country: string | undefined): string | undefined {
   if (phone.length > MAX_LENGTH) return undefined
   const [, text = ''] = NUMBER.exec(phone.replace(CONTEXT, '$2$1')) ?? []
   const digits = text.replace(/[^\d+]/g, '')
   // Where another prefix is dialed, no number begins with two zeros.
   const international = country === undefined ? digits : digits.replace(/^00/, '+')
   const number = [digits, international]
-    .map((candidate) => numberIn(library, candidate, country as Country | undefined))
+    .map((candidate) => parseNumber(library, candidate, country as Country | undefined))
     .find((found) => found?.isPossible())?.number
   return isPhone(number) ? number : undefined
 }
 
-function numberIn(library: Library, text: string, country?: Country) {
+function parseNumber(library: Library, text: string, country?: Country) {
   const number = library.parsePhoneNumberFromString(text, {
     extract: false,
     ...(country && { defaultCountry: country }),

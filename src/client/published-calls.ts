@@ -3,12 +3,12 @@ import type { Dialect } from '../options/dialect.js'
 import { type Caller, formatUser } from '../protocol/contact.js'
 import type { CodeKind } from '../protocol/methods.js'
 import type { CompleteMfaService, RequestOf } from '../protocol/service.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
-import { refusalIn } from './refusals.js'
+import { readRefusal } from './refusals.js'
 import {
-  contradictionIn,
   type Fields,
+  findContradiction,
   invalidResponse,
   isPlainText,
   isSmallCount,
@@ -29,7 +29,7 @@ export function publishedCalls(
   extras: Extras,
 ): Pick<CompleteMfaService, 'send' | 'enrollApp' | 'sendBackupCodes'> {
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
-    transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
+    transport.post(path, pickGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
 
   return {
     async send(request) {
@@ -40,8 +40,8 @@ export function publishedCalls(
         Challenge: challenge,
         ...extras(request),
       })
-      if (!isAccepted(answer)) return refusalIn(answer)
-      const fields = acceptedFields(answer)
+      if (!isAccepted(answer)) return readRefusal(answer)
+      const fields = requireAccepted(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
         ...(isChallengeId(fields.challenge) && { challenge: fields.challenge }),
@@ -53,14 +53,14 @@ export function publishedCalls(
 
     async enrollApp(request) {
       const parameters = { User: formatUser(request.contact), ...extras(request) }
-      const answer = await transport.post(dialect.paths.enrollApp, onlyGiven(parameters))
-      if (!isAccepted(answer)) return refusalIn(answer)
+      const answer = await transport.post(dialect.paths.enrollApp, pickGiven(parameters))
+      if (!isAccepted(answer)) return readRefusal(answer)
       const bare = bareImage(answer.body)
-      const fields = bare === undefined ? acceptedFields(answer) : {}
+      const fields = bare === undefined ? requireAccepted(answer) : {}
       const qr = bare ?? findQr(fields)
       if (!qr) throw invalidResponse('no QR code in it')
       const uri = findOtpauthUri(fields)
-      const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
+      const secret = isSecret(fields.secret) ? fields.secret : readSecret(uri)
       return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
     },
 
@@ -71,8 +71,8 @@ export function publishedCalls(
         Type: dialect.backupTypes[method],
         ...extras(request),
       })
-      if (!isAccepted(answer)) return refusalIn(answer)
-      const fields = acceptedFields(answer)
+      if (!isAccepted(answer)) return readRefusal(answer)
+      const fields = requireAccepted(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
         ...(isSmallCount(fields.count) && { count: fields.count }),
@@ -86,12 +86,12 @@ function isAccepted(answer: Answer): boolean {
   return [200, 201, 202, 204].includes(answer.status)
 }
 
-function acceptedFields(answer: Answer): Fields {
+function requireAccepted(answer: Answer): Fields {
   // The published API does not specify these bodies. Plain text does not contradict the status.
   if (isPlainText(answer)) return {}
   const fields = validFields(answer)
   // An error in the body means the same as a 500: nothing was done.
-  if (contradictionIn(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')
+  if (findContradiction(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')
   return fields
 }
 
@@ -103,7 +103,7 @@ function isSecret(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Z2-7]{16,128}=*$/.test(value)
 }
 
-function secretIn(uri: string | undefined): string | undefined {
+function readSecret(uri: string | undefined): string | undefined {
   const secret = uri !== undefined && URL.canParse(uri) ? new URL(uri).searchParams.get('secret') : undefined
   return isSecret(secret) ? secret : undefined
 }

@@ -1,4 +1,4 @@
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 
 /** How many levels of a response are searched. */
 const MAX_DEPTH = 4
@@ -15,13 +15,13 @@ const IMAGE_FORMATS: readonly { readonly type: string; readonly starts: (bytes: 
 
 /** The QR image in a response as a `data:` URL, found by its content, since the published API names no field for it. */
 export function findQr(value: unknown): string | undefined {
-  return findText(value, asImage)
+  return findText(value, drawImage)
 }
 
 /** The QR image if the body is the image itself, plain or as a JSON string. */
 export function bareImage(body: string): string | undefined {
   const text = body.trim()
-  return text.startsWith('"') ? findQr(jsonIn(text)) : asImage(text)
+  return text.startsWith('"') ? findQr(readJson(text)) : drawImage(text)
 }
 
 /** Finds the `otpauth://` URI in any field of a response. */
@@ -43,7 +43,7 @@ function findText<Found>(
   return undefined
 }
 
-function asImage(text: string): string | undefined {
+function drawImage(text: string): string | undefined {
   if (isSvg(text)) return dataUrl('image/svg+xml', Buffer.from(text, 'utf8'))
   const base64 = text.replace(/^data:image\/[\w.+-]+(?:;[\w=-]+)*;base64,/, '').replace(/\s+/g, '')
   if (!/^[A-Za-z0-9+/_-]{32,}={0,2}$/.test(base64)) return undefined

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '../errors.js'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { keyFault } from '../protocol/keys-wire.js'
 import { REFUSAL_REASONS, type Refused, type ServiceRefusal } from '../protocol/service-refusal.js'
@@ -28,16 +28,19 @@ const IN_FLIGHT = 'idempotency_key_in_flight'
 const ACCOUNT_BUSY = 'account_busy'
 
 /** Reads a refusal; `tooMany` is a 429 without a reason. @throws {ServiceError} if the response is none. */
-export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
+export function readRefusal(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
   if (answer.status < 400) throw invalidResponse(`unexpected status ${answer.status}`)
   const code = problemCode(answer)
   if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused(answer)
   if (code === ACCOUNT_BUSY) throw accountBusy(answer)
   if (answer.status === 429) {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
-    return refused({ reason: code === 'locked' || code === 'limited' ? code : tooMany, retryAfterSeconds })
+    return createRefusal({
+      reason: code === 'locked' || code === 'limited' ? code : tooMany,
+      retryAfterSeconds,
+    })
   }
-  if (isRefusalCode(code)) return refused({ reason: code })
+  if (isRefusalCode(code)) return createRefusal({ reason: code })
   if (answer.status >= 500) {
     throw new ServiceError(
       'ERR_MFA_SERVICE_UNAVAILABLE',
@@ -67,7 +70,7 @@ export function isKeyRefusal(answer: Answer): boolean {
 
 /** The error for an API key that the service does not accept, or not for this call. */
 export function keyRefused(answer?: Answer): ServiceError {
-  const lacking = answer && scopeProblem.safeParse(jsonIn(answer.body)).data
+  const lacking = answer && scopeProblem.safeParse(readJson(answer.body)).data
   const message = lacking
     ? `The API key lacks the scope "${lacking.scope}", which this call to the MFA service needs. Create a key with it: countersign-service key create <application> --scopes …,${lacking.scope}`
     : 'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY), and that the key was not revoked and has not expired.'
@@ -84,23 +87,23 @@ function accountBusy({ retryAfterSeconds = BUSY_WAIT_SECONDS }: Answer): Service
 
 /** The code in a problem response of the Countersign service; empty if there is none. */
 export function problemCode(answer: Answer): string {
-  return problem.safeParse(jsonIn(answer.body)).data?.code ?? ''
+  return problem.safeParse(readJson(answer.body)).data?.code ?? ''
 }
 
 /** How many time steps ago a refused app code was valid, if the Countersign service says so. */
-export function clockStepsIn(answer: Answer): number | undefined {
-  return clockHint.safeParse(jsonIn(answer.body)).data?.clock_steps
+export function readClockSteps(answer: Answer): number | undefined {
+  return clockHint.safeParse(readJson(answer.body)).data?.clock_steps
 }
 
 /** Why the service refused the response of a key; `undefined` if it did not. */
 export function keyFaultIn(answer: Answer): KeyFault | undefined {
-  return answer.status === 401 ? keyProblem.safeParse(jsonIn(answer.body)).data?.fault : undefined
+  return answer.status === 401 ? keyProblem.safeParse(readJson(answer.body)).data?.fault : undefined
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {
   return REFUSAL_REASONS.includes(code) && code !== 'limited' && code !== 'locked'
 }
 
-function refused(refusal: ServiceRefusal): Refused {
+function createRefusal(refusal: ServiceRefusal): Refused {
   return { outcome: 'refused', refusal }
 }

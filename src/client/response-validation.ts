@@ -1,5 +1,5 @@
 import { type ServiceEffect, ServiceError } from '../errors.js'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import type { Answer } from './transport.js'
 
 /** The members of a response's JSON object; none for an empty body. */
@@ -26,7 +26,7 @@ export function isPlainText({ contentType, body }: Answer): boolean {
 export function validFields(answer: Answer): Fields {
   if (answer.body.trim() === '') return {}
   if (answer.contentType.includes('html')) throw invalidResponse('a web page instead of JSON')
-  const parsed = jsonIn(answer.body)
+  const parsed = readJson(answer.body)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw invalidResponse('a body that is not a JSON object')
   }
@@ -34,29 +34,29 @@ export function validFields(answer: Answer): Fields {
 }
 
 /** The member in the body, or its `data` or `result`, that denies a success: `no` is a false marker, `error` an error or an unclear marker. */
-export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
-  return contradictionAmong(withNested(membersOf(fields)))
+export function findContradiction(fields: Fields): 'no' | 'error' | undefined {
+  return contradictionAmong(addNested(listMembers(fields)))
 }
 
 function contradictionAmong(members: readonly Member[]): 'no' | 'error' | undefined {
-  const markers = valuesOf(members, MARKERS).map(readMarker)
+  const markers = listValues(members, MARKERS).map(readMarker)
   if (markers.includes(false)) return 'no'
   const isError =
-    valuesOf(members, ERRORS).some(isErrorValue) ||
-    statusesAmong(members).some((status) => FAILED_STATUSES.includes(status))
+    listValues(members, ERRORS).some(isErrorValue) ||
+    listStatuses(members).some((status) => FAILED_STATUSES.includes(status))
   return isError || markers.includes(undefined) ? 'error' : undefined
 }
 
 /** The same for a verify, where a status such as `pending`, or a message without a positive marker, counts, too (R75). */
 export function verifyContradictionIn(fields: Fields): 'no' | 'error' | undefined {
-  const own = membersOf(fields)
-  const members = withNested(own)
-  if (statusesAmong(members).some((status) => REFUSED_STATUSES.includes(status))) return 'no'
-  if (valuesOf(own, STATUSES).includes(false)) return 'no'
+  const own = listMembers(fields)
+  const members = addNested(own)
+  if (listStatuses(members).some((status) => REFUSED_STATUSES.includes(status))) return 'no'
+  if (listValues(own, STATUSES).includes(false)) return 'no'
   const contradiction = contradictionAmong(members)
   if (contradiction) return contradiction
-  const isPositive = valuesOf(members, MARKERS).length > 0
-  return valuesOf(members, ['message']).length > 0 && !isPositive ? 'error' : undefined
+  const isPositive = listValues(members, MARKERS).length > 0
+  return listValues(members, ['message']).length > 0 && !isPositive ? 'error' : undefined
 }
 
 /** A member of a response, with its name in lower case. */
@@ -65,24 +65,24 @@ interface Member {
   readonly value: unknown
 }
 
-function membersOf(object: object): readonly Member[] {
+function listMembers(object: object): readonly Member[] {
   return Object.entries(object).map(([name, value]) => ({ name: name.toLowerCase(), value }))
 }
 
 /** The members, and those one level below `data` and `result`. */
-function withNested(own: readonly Member[]): readonly Member[] {
-  const nested = valuesOf(own, NESTED).filter((value) => typeof value === 'object' && value !== null)
+function addNested(own: readonly Member[]): readonly Member[] {
+  const nested = listValues(own, NESTED).filter((value) => typeof value === 'object' && value !== null)
   return nested.length === 0
     ? own
-    : [...own, ...nested.flatMap((value) => membersOf({ ...(value as object) }))]
+    : [...own, ...nested.flatMap((value) => listMembers({ ...(value as object) }))]
 }
 
-function valuesOf(members: readonly Member[], names: readonly string[]): unknown[] {
+function listValues(members: readonly Member[], names: readonly string[]): unknown[] {
   return members.filter(({ name }) => names.includes(name)).map(({ value }) => value)
 }
 
-function statusesAmong(members: readonly Member[]): string[] {
-  const words = valuesOf(members, STATUSES).filter((value) => typeof value === 'string')
+function listStatuses(members: readonly Member[]): string[] {
+  const words = listValues(members, STATUSES).filter((value) => typeof value === 'string')
   return words.map((word) => word.toLowerCase())
 }
 

@@ -6,13 +6,13 @@ import { VERIFY_TYPE } from '../protocol/methods.js'
 import type { CompleteMfaService, KeyVerbs, MfaService } from '../protocol/service.js'
 import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES, type Scope } from '../protocol/wire.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { httpTransport } from './http-transport.js'
 import { identifiedTransport } from './identified-transport.js'
 import { checkScopes } from './identity.js'
 import { watchedTransport } from './key-watch.js'
 import { type Extras, publishedCalls } from './published-calls.js'
-import { clockStepsIn, isKeyRefusal, keyRefused, refusalIn } from './refusals.js'
+import { isKeyRefusal, keyRefused, readClockSteps, readRefusal } from './refusals.js'
 import { invalidResponse, isSmallCount, validFields, verifyContradictionIn } from './response-validation.js'
 import { observedTransport, type Transport } from './transport.js'
 import { type VerbCalls, verbClient } from './verb-client.js'
@@ -61,7 +61,7 @@ function dialectClient(
   // The Countersign service says itself that it refuses the key.
   const transport = dialect.extras ? given : watchedTransport(given, dialect.paths)
   const post = (path: string, parameters: Record<string, string | undefined>) =>
-    transport.post(path, onlyGiven(parameters))
+    transport.post(path, pickGiven(parameters))
 
   const extras: Extras = (caller) =>
     dialect.extras
@@ -98,11 +98,11 @@ function dialectClient(
       })
       if (answer.status === 401) {
         if (isKeyRefusal(answer)) throw keyRefused(answer)
-        const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
+        const clockSteps = method === 'app' ? readClockSteps(answer) : undefined
         return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }
       }
       // Verifying sends no message, so a 429 without a reason means too many wrong codes.
-      if (answer.status !== 200) return refusalIn(answer, 'locked')
+      if (answer.status !== 200) return readRefusal(answer, 'locked')
       const fields = validFields(answer)
       const contradiction = verifyContradictionIn(fields)
       if (contradiction === 'no') return { outcome: 'invalid' }

@@ -18,7 +18,7 @@ interface TracedRequest {
 }
 
 /** Sends a request as a span of the active trace, continued by `traceparent`. By hand: a propagator may add baggage with user data. */
-export async function inSpan<Reply extends { readonly status: number }>(
+export async function runInSpan<Reply extends { readonly status: number }>(
   { context, trace, isSpanContextValid, SpanKind, SpanStatusCode }: typeof OpenTelemetry,
   { method, origin, path, headers }: TracedRequest,
   send: (headers: Record<string, string>) => Promise<Reply>,

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { type Caller, formatUser, type UserRequest } from '../protocol/contact.js'
 import { ownParametersOf } from '../protocol/names.js'
 import { canRefuse, type Verb } from '../protocol/verb.js'
-import { onlyGiven } from '../shape.js'
-import { keyFaultIn, problemCode, refusalIn } from './refusals.js'
+import { pickGiven } from '../shape.js'
+import { keyFaultIn, problemCode, readRefusal } from './refusals.js'
 import { invalidResponse, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
 
@@ -22,20 +22,20 @@ export function verbClient<Verbs extends object>(
   verbs: { readonly [Name in keyof Verbs]: Verb },
   { post, get, extras, pathOf = (path) => path }: VerbCalls,
 ): Verbs {
-  const clientOf = (verb: Verb) => async (request: object) => {
+  const createCall = (verb: Verb) => async (request: object) => {
     const path = pathOf(verb.path)
-    if (!verb.body) return answerOf(verb, await get(filled(path, request), verb.timeoutMs))
+    if (!verb.body) return answerOf(verb, await get(fillPath(path, request), verb.timeoutMs))
     const { contact, ...caller } = request as UserRequest
     const { account, clientAddress, locale } = caller
-    const user = { User: formatUser(contact), ...extras(onlyGiven({ account, clientAddress, locale })) }
+    const user = { User: formatUser(contact), ...extras(pickGiven({ account, clientAddress, locale })) }
     return answerOf(verb, await post(path, { ...user, ...ownParametersOf(verb, request) }))
   }
-  const calls = Object.entries<Verb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
+  const calls = Object.entries<Verb>(verbs).map(([name, verb]) => [name, createCall(verb)])
   return Object.fromEntries(calls)
 }
 
 /** The path with the members of the request that it names. */
-function filled(path: string, request: object): string {
+function fillPath(path: string, request: object): string {
   return path.replace(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(String(Reflect.get(request, name))))
 }
 
@@ -48,12 +48,12 @@ function answerOf(verb: Verb, answer: Answer): unknown {
   const fault = problems.includes('invalid_key') ? keyFaultIn(answer) : undefined
   if (fault) return { outcome: 'invalid', fault }
   if (answer.status !== 200) {
-    const refused = refusalIn(answer, tooManyOf(verb))
+    const refused = readRefusal(answer, describeTooMany(verb))
     if (canRefuse(verb)) return refused
     throw invalidResponse(`unexpected status ${answer.status}`)
   }
   const read = z.safeDecode(verb.answer, validFields(answer))
-  if (read.success) return onlyGiven(Object(read.data))
+  if (read.success) return pickGiven(Object(read.data))
   throw invalidResponse(`a body that does not follow the API of ${path}`)
 }
 
@@ -63,6 +63,6 @@ const ABSENT = {
 } as const
 
 /** The meaning of a 429 without a reason: a verb without a limit of requests refuses because of too many wrong codes. */
-function tooManyOf({ problems }: Verb): 'limited' | 'locked' {
+function describeTooMany({ problems }: Verb): 'limited' | 'locked' {
   return problems.includes('locked') && !problems.includes('limited') ? 'locked' : 'limited'
 }

@@ -28,9 +28,9 @@ export function verifyWebhook(
       'verifyWebhook needs the body as it arrived: use express.raw({ type: "application/json" }) before the route.',
     )
   }
-  const id = headerOf(headers, 'webhook-id')
-  const timestamp = headerOf(headers, 'webhook-timestamp')
-  const signatures = headerOf(headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES)
+  const id = getHeader(headers, 'webhook-id')
+  const timestamp = getHeader(headers, 'webhook-timestamp')
+  const signatures = getHeader(headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES)
   checkAge(timestamp)
   const expected = keys.map((key) =>
     createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest(),
@@ -41,7 +41,7 @@ export function verifyWebhook(
     return expected.some((mac) => given.length === mac.length && timingSafeEqual(given, mac))
   })
   if (!isSigned) throw new WebhookSignatureError('The request has no signature by a secret of this endpoint.')
-  return eventIn(body, id)
+  return readEvent(body, id)
 }
 
 /** The key in a secret. Throws a `TypeError` when it is none, so that a wrong setting is not taken for a forged request. */
@@ -54,7 +54,7 @@ function keyOf(secret: string): Buffer {
   return key
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string {
+function getHeader(headers: WebhookHeaders, name: string): string {
   const value = typeof headers.get === 'function' ? headers.get(name) : Reflect.get(headers, name)
   if (typeof value === 'string' && value !== '') return value
   throw new WebhookSignatureError(`The request has no header ${name}.`)
@@ -69,7 +69,7 @@ function checkAge(timestamp: string): void {
 }
 
 /** The event in a body whose signature was checked. */
-function eventIn(body: string | Uint8Array, id: string): WebhookEvent {
+function readEvent(body: string | Uint8Array, id: string): WebhookEvent {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
   try {
     const event: unknown = JSON.parse(text)

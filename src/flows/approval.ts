@@ -5,7 +5,10 @@ import type { MfaService } from '../protocol/service.js'
 import type { RequestedApproval } from '../session/record.js'
 
 /** How a factor is bound to what is approved. An unknown service shows nothing and has nothing signed. */
-export function bindingOf(method: Method | 'backup', { approvals }: Pick<MfaService, 'approvals'>): Binding {
+export function findBinding(
+  method: Method | 'backup',
+  { approvals }: Pick<MfaService, 'approvals'>,
+): Binding {
   if (!approvals) return 'entered'
   if (isKeyMethod(method)) return 'signed'
   // A business can send a template by WhatsApp, and no text of its own.
@@ -22,7 +25,7 @@ export function canName(
 }
 
 /** The receipt of an approval that was given. */
-export function receiptOf(
+export function createReceipt(
   { id, at, digest, details }: RequestedApproval,
   { binding, method, amr }: NonNullable<RequestedApproval['granted']>,
 ): MfaApproval {

@@ -1,9 +1,9 @@
 import type { AnswerOf, MfaService } from '../protocol/service.js'
 import { remember } from '../remember.js'
 import type { BackupCodesLeft } from '../stores/limits/attempts.js'
-import { withTimeout } from '../time.js'
+import { limitTime } from '../time.js'
 import { backupOwner, backupTarget } from './backup-target.js'
-import { callerOf, type MfaUser } from './user.js'
+import { createCaller, type MfaUser } from './user.js'
 
 /** How long a page waits for the service. */
 const MAX_WAIT_MS = 500
@@ -20,24 +20,24 @@ export interface BackupCodes {
 }
 
 /** Counts the backup codes that the service knows, or else those that the plugin had sent. Answers are remembered in this process. */
-export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCodes {
+export function createBackupCodes(service: Pick<MfaService, 'factorsOf'>): BackupCodes {
   const answered = new Map<string, { readonly left: number; readonly until: number }>()
 
-  const left = async (user: MfaUser): Promise<BackupCodesLeft> => {
+  const countLeft = async (user: MfaUser): Promise<BackupCodesLeft> => {
     if (!backupOwner(user)) return 0
     const target = backupTarget(user)
     const answer = await askForFactors(service, user)
-    if (!answer) return target ? remembered(user) : 0
+    if (!answer) return target ? countRemembered(user) : 0
     // Without a contact, only codes that were shown on a page can be used.
     const left = target || answer.backupDelivery === 'page' ? answer.backupCodesLeft : 0
     return remember(answered, user.userId, { left, until: Date.now() + OFFERED_FOR_MS }).left
   }
 
   return {
-    left,
+    left: countLeft,
     async leftRecently(user) {
       const known = answered.get(user.userId)
-      return known && known.until > Date.now() ? known.left : left(user)
+      return known && known.until > Date.now() ? known.left : countLeft(user)
     },
     forget: (userId) => void answered.delete(userId),
   }
@@ -50,12 +50,12 @@ export async function askForFactors(
 ): Promise<AnswerOf<'factorsOf'> | undefined> {
   const owner = backupOwner(user)
   if (!owner) return undefined
-  const ask = async () => service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
-  return withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
+  const ask = async () => service.factorsOf?.({ contact: owner.contact, ...createCaller(user) })
+  return limitTime(ask(), MAX_WAIT_MS).catch(() => undefined)
 }
 
 /** How many codes the limits remember. */
-async function remembered(user: MfaUser): Promise<BackupCodesLeft> {
+async function countRemembered(user: MfaUser): Promise<BackupCodesLeft> {
   try {
     return (await user.limits()).backupCodesLeft
   } catch {

@@ -8,7 +8,7 @@ export function backupTarget(
 ): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {
     const factor = user.existing.find(
-      (one) => !one.unusable && isDelivered(one.method) && BACKUP_METHOD[one.method] === method,
+      (factor) => !factor.unusable && isDelivered(factor.method) && BACKUP_METHOD[factor.method] === method,
     )
     if (factor) return { method, contact: factor.contact }
   }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Contact } from '../protocol/contact.js'
-import { type Strength, strengthOf } from '../protocol/factor.js'
+import { getStrength, type Strength } from '../protocol/factor.js'
 import { maskForOwner } from '../protocol/masked-contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { backupOwner, backupShown, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
-import { callerOf, factorBinding, type MfaUser } from './user.js'
+import { createCaller, factorBinding, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {
@@ -44,13 +44,13 @@ export async function createBackupCodes(
   const created = await deliver(
     deps,
     message,
-    async () => (await deps.service.createBackupCodes?.({ contact, ...callerOf(user) })) ?? CANNOT_SHOW,
+    async () => (await deps.service.createBackupCodes?.({ contact, ...createCaller(user) })) ?? CANNOT_SHOW,
   )
   if (created.outcome === 'refused') return created
   const { codes } = created.answer
-  await replaced(deps, user, contact, codes.length)
+  await forgetReplaced(deps, user, contact, codes.length)
   deps.emit({ type: 'backup_codes_shown', userId: user.userId })
-  return { outcome: 'created', codes, strength: strengthOf('page_backup') }
+  return { outcome: 'created', codes, strength: getStrength('page_backup') }
 }
 
 /** Has the service send new backup codes, which count as one message. */
@@ -63,22 +63,22 @@ export async function sendBackupCodes(
   if (!target) return refuse({ code: 'contact_needed' })
   const message = { userId: user.userId, login: record.transaction, slot: 'backup' }
   const delivered = await deliver(deps, message, () =>
-    serviceVerb(deps.service, 'sendBackupCodes')({ ...target, ...callerOf(user) }),
+    serviceVerb(deps.service, 'sendBackupCodes')({ ...target, ...createCaller(user) }),
   )
   if (delivered.outcome === 'refused') return delivered
   const { count } = delivered.answer
-  await replaced(deps, user, target.contact, count)
+  await forgetReplaced(deps, user, target.contact, count)
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',
     to: maskForOwner(target.contact),
-    strength: strengthOf(backupShown(user) ?? 'backup'),
+    strength: getStrength(backupShown(user) ?? 'backup'),
     ...(count !== undefined && { count }),
   }
 }
 
 /** Forgets what was known about the codes before: that they were disabled, how many were left, and where they came from. */
-async function replaced(
+async function forgetReplaced(
   deps: Deps,
   user: MfaUser,
   contact: Contact,

@@ -1,4 +1,4 @@
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 
 /** A value in the form of RFC 8785, texts as they are, without members that are `undefined`. @throws {TypeError} for what JSON cannot express exactly. */
 export function canonicalJson(value: unknown): string {
@@ -7,7 +7,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isPlainObject(value)) {
-    const members = Object.entries(onlyGiven(value)).sort(([one], [other]) => (one < other ? -1 : 1))
+    const members = Object.entries(pickGiven(value)).sort(([one], [other]) => (one < other ? -1 : 1))
     return `{${members.map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`).join(',')}}`
   }
   throw new TypeError(`JSON cannot express this exactly: ${typeof value}`)

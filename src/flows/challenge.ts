@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Factor } from '../protocol/factor.js'
 import { type DeliveredMethod, isDelivered, type Method } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { canName } from './approval.js'
 import { backupOwner, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import {
-  callerOf,
+  createCaller,
   factorBinding,
   findFactor,
   type MfaUser,
@@ -36,20 +36,20 @@ export async function startChallenge(
   const factor = findFactor(user, name)
   if (factor && isDelivered(factor.method))
     return sendCode(deps, user, record, { ...factor, method: factor.method })
-  const binding = bindingsOf(user).get(factor?.id ?? name)
+  const binding = mapBindings(user).get(factor?.id ?? name)
   const limits = await user.limits()
   if (binding !== undefined && limits.isDisabled(binding)) return refuse({ code: 'factor_disabled' })
   const { lockedForSeconds } = limits
   if (lockedForSeconds > 0) return refuse({ code: 'locked', retryAfterSeconds: lockedForSeconds })
 
   if (name === 'backup' && backupTarget(user))
-    return challenged(deps, user, { factorId: 'backup', method: 'backup' })
+    return beginChallenge(deps, user, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })
-  return challenged(deps, user, { factorId: factor.id, method: factor.method })
+  return beginChallenge(deps, user, { factorId: factor.id, method: factor.method })
 }
 
 /** Starts a challenge without a message: for a method whose codes the user already has, only attempts are counted. */
-function challenged(
+function beginChallenge(
   { settings, emit }: Deps,
   { userId }: MfaUser,
   what: { factorId: string; method: Method | 'backup' },
@@ -89,9 +89,9 @@ async function sendCode(
       method,
       contact,
       ...useOf(record, service),
-      ...callerOf(user),
+      ...createCaller(user),
       // Who brought evidence of an issuer showed no password here.
-      ...(record.stage === 'pending' && !record.evidence && onlyGiven({ signIn: user.signIn })),
+      ...(record.stage === 'pending' && !record.evidence && pickGiven({ signIn: user.signIn })),
       ...(live?.service && { challenge: live.service }),
     })
   })
@@ -132,7 +132,7 @@ function liveChallenge(
 }
 
 /** A user's factors by the id that requests name them by, with `backup` for the backup codes, and their bindings. */
-export function bindingsOf(user: MfaUser): ReadonlyMap<string, string> {
+export function mapBindings(user: MfaUser): ReadonlyMap<string, string> {
   const { userId, factors } = user
   const bindings = new Map(
     factors.map(({ id, method, contact }: Factor) => [id, factorBinding(userId, method, contact)]),

@@ -2,7 +2,7 @@ import type { NoticeContact } from '../options/recovery.js'
 import type { Settings } from '../options/settings.js'
 import { composeNotice } from '../pages/notices/compose.js'
 import type { NoticeFacts } from '../pages/notices/notice.js'
-import { withTimeout } from '../time.js'
+import { limitTime } from '../time.js'
 
 /** A notice to every contact of an account. */
 export interface ContactNotice {
@@ -21,7 +21,7 @@ const SEND_TIMEOUT_MS = 10_000
 /** Has the host send a notice to every contact of an account. Returns the places of those it was sent to; a failure is logged. */
 export async function notifyContacts(settings: Settings, notice: ContactNotice): Promise<readonly number[]> {
   const sent = await Promise.all(
-    notice.contacts.map((contact) => notifyContact(settings, channelOf(contact), notice)),
+    notice.contacts.map((contact) => notifyContact(settings, findChannel(contact), notice)),
   )
   return sent.flatMap((isSent, place) => (isSent ? [place] : []))
 }
@@ -37,7 +37,7 @@ async function notifyContact(
       { facts, appName, languages: languages.texts, ...(cancelUrl && { cancelUrl }) },
       locales,
     )
-    await withTimeout(Promise.resolve(recovery?.onNotice(contact, notice)), SEND_TIMEOUT_MS)
+    await limitTime(Promise.resolve(recovery?.onNotice(contact, notice)), SEND_TIMEOUT_MS)
     return true
   } catch (error) {
     logger.error(`countersign: the notice ${facts.type} was not sent to one of the user's contacts`, error)
@@ -46,6 +46,6 @@ async function notifyContact(
 }
 
 /** Where a notice to a contact goes. */
-function channelOf(contact: string): NoticeContact {
+function findChannel(contact: string): NoticeContact {
   return { channel: contact.startsWith('+') ? 'phone' : 'email', to: contact }
 }

@@ -3,7 +3,7 @@ import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { Message, SendPermit } from '../stores/limits/budgets.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import { fromService, type Refusal } from './refusal.js'
+import { type Refusal, translateRefusal } from './refusal.js'
 import { askService } from './user.js'
 
 /** The service accepted the message; `resendInSeconds` is the plugin's own wait before the next one. */
@@ -21,14 +21,14 @@ export async function deliver<Answer extends { readonly outcome: string }>(
 ): Promise<Delivered<Answer> | Refused> {
   const { messageBudget, emit } = deps
   const { userId } = message
-  const refused = (refusal: Refusal): Refused => {
+  const refuseDelivery = (refusal: Refusal): Refused => {
     emit({ type: 'refused', userId, ...(method && { method }), code: refusal.code })
     return refuse(refusal)
   }
   const permit = await messageBudget.consume(message)
   if (!permit.ok) {
     const { why, retryAfterSeconds } = permit
-    return refused(
+    return refuseDelivery(
       why === 'disabled' ? { code: 'factor_disabled' } : { code: MESSAGE_REFUSALS[why], retryAfterSeconds },
     )
   }
@@ -42,7 +42,7 @@ export async function deliver<Answer extends { readonly outcome: string }>(
   )
   if (isRefused(answer)) {
     await messageBudget.refund(message)
-    return refused(fromService(answer.refusal))
+    return refuseDelivery(translateRefusal(answer.refusal))
   }
   return {
     outcome: 'delivered',

@@ -1,6 +1,6 @@
 import type { Granted, MfaService } from '../protocol/service.js'
 import { remember } from '../remember.js'
-import { withTimeout } from '../time.js'
+import { limitTime } from '../time.js'
 
 /** How long a page waits for the service. A later answer is shown the next time. */
 const MAX_WAIT_MS = 500
@@ -36,7 +36,7 @@ interface MessageState {
 }
 
 /** Asks for delivery states every two seconds at most, thirty times per message, and not after a final one. */
-export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): DeliveryStates {
+export function createDeliveryStates(service: Pick<MfaService, 'deliveryOf'>): DeliveryStates {
   const messages = new Map<string, MessageState>()
 
   const request = (challenge: string, message: MessageState) => {
@@ -47,7 +47,7 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
       // A late answer is older than a final state that arrived in the meantime.
       if (!isFinal(message)) message.status = answer?.status ?? message.status
     })
-    message.pending = withTimeout(answered, MAX_WAIT_MS)
+    message.pending = limitTime(answered, MAX_WAIT_MS)
       // Without an answer the last known state stays.
       .catch(() => {})
       .finally(() => {

@@ -3,11 +3,11 @@ import type { Contact } from '../protocol/contact.js'
 import { METHOD_AMR } from '../protocol/factor.js'
 import { canonicalCode } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
-import { fromService } from './refusal.js'
+import { translateRefusal } from './refusal.js'
 import { revokeDevices } from './remove-factor.js'
-import { askService, callerOf, factorBinding, type MfaUser, purposeOf } from './user.js'
+import { askService, createCaller, factorBinding, getPurpose, type MfaUser } from './user.js'
 import { type AcceptedCode, checkShown, evaluateCode, isMalformed } from './verify.js'
 
 /** The texts that the user needs to set up an app. They are stored nowhere in the clear (R53). */
@@ -26,9 +26,9 @@ export const ENROLLMENT_LIFETIME_MS = 15 * 60_000
 /** Has the service prepare an authenticator app. An app that is in use stays valid until the new one is confirmed. */
 export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): Promise<Prepared | Refused> {
   const answer = await askService(deps, user.userId, () =>
-    serviceVerb(deps.service, 'enrollApp')({ contact, ...callerOf(user) }),
+    serviceVerb(deps.service, 'enrollApp')({ contact, ...createCaller(user) }),
   )
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   const { qr, uri, secret } = answer
   const enrollment = { id: randomUUID(), startedAt: Date.now() }
   await deps.lastEnrollments.remember(user.userId, enrollment.id)
@@ -36,7 +36,7 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
     outcome: 'prepared',
     enrollment,
     qr,
-    ...onlyGiven({ uri, secret }),
+    ...pickGiven({ uri, secret }),
   }
 }
 
@@ -58,7 +58,7 @@ export async function confirmApp(
     return refuse({ code: 'no_challenge' })
   }
   const { id } = enrollment
-  const signsIn = purposeOf(record) === 'sign-in'
+  const signsIn = getPurpose(record) === 'sign-in'
   const code = canonicalCode(typed)
   if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
   const request = {
@@ -67,7 +67,7 @@ export async function confirmApp(
     code,
     kind: 'confirm',
     transaction: id,
-    ...callerOf(user),
+    ...createCaller(user),
   } as const
   const verdict = await checkShown(deps, {
     attempt: { userId: user.userId, challenge: id, approval: id, signsIn },
@@ -90,7 +90,7 @@ export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Cont
 const APP_CODE_MS = 30_000
 
 /** Whether a code of the app was accepted in this session so lately that the app may still show it (R33, R51). */
-export function usedAppCode(record: MfaRecord): boolean {
+export function hasUsedAppCode(record: MfaRecord): boolean {
   const { approval, setUp } = record
   const approvedAt = approval?.granted?.method === 'app' ? approval.at : 0
   const shownAt = record.stage === 'verified' ? record.shown.app : 0

@@ -34,17 +34,17 @@ export interface EnrolledFactors {
 }
 
 /** Asks the service which users have an app or keys, if it can tell. */
-export function enrolledFactorsIn({ factorsOf, keys }: MfaService, offersKeys: boolean): EnrolledFactors {
+export function createEnrolledFactors({ factorsOf, keys }: MfaService, offersKeys: boolean): EnrolledFactors {
   if (!factorsOf) return { canTell: false, mayHaveKeys: false, of: nothing }
   return {
     canTell: true,
     // A host that switched keys off may have users with keys, who still have MFA (R132).
     mayHaveKeys: keys !== undefined,
-    of: async (userId, contact) => enrolledIn(await factorsOf({ account: userId, contact }), offersKeys),
+    of: async (userId, contact) => readEnrolled(await factorsOf({ account: userId, contact }), offersKeys),
   }
 }
 
-function enrolledIn(
+function readEnrolled(
   { existing, offeredKeys = [], backupCodesLeft }: AnswerOf<'factorsOf'>,
   offersKeys: boolean,
 ): Enrolled {

@@ -1,6 +1,6 @@
 import { HostError } from '../errors.js'
 import { isObject } from '../json.js'
-import { none, nothing } from '../no-op.js'
+import { answerNone, nothing } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
@@ -33,7 +33,7 @@ const NO_RECORD: FactorRecord = {
   read: nothing,
   saysNone: () => false,
   follow: nothing,
-  compare: none,
+  compare: answerNone,
 }
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }
@@ -50,7 +50,7 @@ const MAX_WRITES = 3
 type KeptFactor = (typeof KEPT)[number]
 
 /** The record of a host that gives both functions. `onContradiction`: at most once a minute for each user. */
-export function factorRecordIn(
+export function createFactorRecord(
   {
     recordedFactors,
     onFactorsChanged,
@@ -64,20 +64,20 @@ export function factorRecordIn(
   /** The changes by this app that the record does not list yet. */
   const unwritten = new Map<string, Partial<RecordedFactors>>()
 
-  const read = async (user: Express.User) => checkedRecord(await recordedFactors(user))
+  const read = async (user: Express.User) => checkRecord(await recordedFactors(user))
 
   /** The factors of a record that the service cannot take away: all that this app did not remove. */
-  const keptOf = ({ userId }: RecordedUser, recorded: RecordedFactors | undefined) =>
+  const listKept = ({ userId }: RecordedUser, recorded: RecordedFactors | undefined) =>
     KEPT.filter((name) => recorded?.[name] && unwritten.get(userId)?.[name] !== false)
 
   /** The factors that the service lists now, with what is kept. Codes count for the contact that receives them. */
-  const now = async (
+  const findCurrent = async (
     who: RecordedUser,
     kept: readonly KeptFactor[],
   ): Promise<RecordedFactors | undefined> => {
     const found = await enrolledFactors.of(who.userId, who.contact)
     if (!found) return undefined
-    const other = otherCodesContact(who)
+    const other = findOtherCodesContact(who)
     const codes = other ? await enrolledFactors.of(who.userId, other) : found
     return {
       ...found.recorded,
@@ -96,7 +96,7 @@ export function factorRecordIn(
     for (let writes = 0; next && writes < MAX_WRITES; writes++) {
       const written: RecordedFactors = next
       await onFactorsChanged(who.user, written)
-      const found = await now(who, kept).catch(() => undefined)
+      const found = await findCurrent(who, kept).catch(() => undefined)
       next = found && !isSame(found, written) ? found : undefined
     }
     unwritten.delete(who.userId)
@@ -104,10 +104,10 @@ export function factorRecordIn(
 
   /** Corrects a record that differs from what the service has just said. Nothing waits for it, and it never fails. */
   const correct = (who: RecordedUser, recorded: RecordedFactors | undefined, found: RecordedFactors) => {
-    const told = otherCodesContact(who) ? KEPT : NAMES
+    const told = findOtherCodesContact(who) ? KEPT : NAMES
     if (recorded && told.every((name) => recorded[name] === found[name])) return
-    const kept = keptOf(who, recorded)
-    now(who, kept)
+    const kept = listKept(who, recorded)
+    findCurrent(who, kept)
       .then((latest) => write(who, latest ?? found, kept))
       .catch((error: unknown) =>
         logger.error('countersign: the record of a user’s factors could not be corrected', error),
@@ -124,8 +124,8 @@ export function factorRecordIn(
       const isAdded = Object.values(change).includes(true)
       try {
         const recorded = await read(who.user)
-        const kept = keptOf(who, recorded)
-        const found = await now(who, kept).catch((error: unknown) => {
+        const kept = listKept(who, recorded)
+        const found = await findCurrent(who, kept).catch((error: unknown) => {
           // The record may name a factor too many, never one too few.
           if (isAdded) return undefined
           throw error
@@ -142,7 +142,7 @@ export function factorRecordIn(
     async compare(who, found) {
       const { userId } = who
       const recorded = await read(who.user)
-      const kept = keptOf(who, recorded)
+      const kept = listKept(who, recorded)
       const missing = kept.filter((name) => !found[name])
       const known = compared.get(userId)
       const text = JSON.stringify([NAMES.map((name) => found[name]), missing])
@@ -161,13 +161,13 @@ function isSame(one: RecordedFactors, other: RecordedFactors): boolean {
 }
 
 /** The contact that receives the user's backup codes, if it is not the app's. */
-function otherCodesContact({ factors, contact }: RecordedUser): Contact | undefined {
+function findOtherCodesContact({ factors, contact }: RecordedUser): Contact | undefined {
   const target = backupTarget({ existing: factors })?.contact
   return target && canonicalUser(target) !== canonicalUser(contact) ? target : undefined
 }
 
 /** A record that lacks a member cannot tell. */
-function checkedRecord(given: unknown): RecordedFactors | undefined {
+function checkRecord(given: unknown): RecordedFactors | undefined {
   if (given === undefined || given === null) return undefined
   const values = NAMES.map((name) => (isObject(given) ? given[name] : given))
   if (values.some((value) => value !== undefined && value !== null && typeof value !== 'boolean')) {

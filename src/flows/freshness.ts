@@ -1,4 +1,4 @@
-import { reaches, type ShownMethod, type Strength, strengthOf, strongestOf } from '../protocol/factor.js'
+import { findStrongest, getStrength, reaches, type ShownMethod, type Strength } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { MfaUser } from './user.js'
 
@@ -20,17 +20,17 @@ export function factorChange(
   { existing }: Pick<MfaUser, 'existing'>,
   maxAgeMs = FACTOR_CHANGE_MS,
 ): Freshness & { readonly isEnough: (strength: Strength) => boolean } {
-  const strongest = strongestOf(existing.map(({ method }) => method))
+  const strongest = findStrongest(existing.map(({ method }) => method))
   const isEnough = (strength: Strength) => reaches(strength, strongest)
   return {
     maxAgeMs,
-    accepts: (shown) => isEnough(strengthOf(shown)),
+    accepts: (shown) => isEnough(getStrength(shown)),
     isEnough,
   }
 }
 
 /** The methods that were shown in the last 5 minutes, of any strength. They are enough for a recovery, which waits (R94). */
-export function shownLately(record: MfaRecord | undefined): readonly ShownMethod[] {
+export function listRecentlyShown(record: MfaRecord | undefined): readonly ShownMethod[] {
   const freshness = { maxAgeMs: FACTOR_CHANGE_MS, accepts: () => true }
   if (record?.stage === 'pending' && record.recovery?.shown) {
     return isRecent(record.recovery.at, freshness) ? [record.recovery.shown] : []

@@ -7,15 +7,15 @@ import type { AnswerOf, Granted, Key, KeyVerbs, RequestOf } from '../protocol/se
 import type { MfaRecord } from '../session/record.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
-import { fromService, type Refusal } from './refusal.js'
+import { type Refusal, translateRefusal } from './refusal.js'
 import { forgetBackupCodes, type RemovableFactor, revokeDevices } from './remove-factor.js'
 import {
   askService,
-  callerOf,
+  createCaller,
   factorBinding,
   findFactor,
+  getPurpose,
   type MfaUser,
-  purposeOf,
   refusalWithoutFactor,
   useOf,
 } from './user.js'
@@ -49,8 +49,8 @@ async function askForKeys(
   keys: KeyVerbs,
   { user, contact }: KeyAccount,
 ): Promise<Granted<'list'> | Refused> {
-  const answer = await askService(deps, user.userId, () => keys.list({ contact, ...callerOf(user) }))
-  return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
+  const answer = await askService(deps, user.userId, () => keys.list({ contact, ...createCaller(user) }))
+  return 'outcome' in answer ? refuse(translateRefusal(answer.refusal)) : answer
 }
 
 /** Finds a key of a user by its id. */
@@ -61,7 +61,7 @@ export async function findKey(
 ): Promise<{ readonly outcome: 'found'; readonly key: Key; readonly all: readonly Key[] } | Refused> {
   const listed = await listKeys(deps, account)
   if (listed.outcome === 'refused') return listed
-  const key = listed.keys.find((one) => one.id === id)
+  const key = listed.keys.find((listedKey) => listedKey.id === id)
   return key ? { outcome: 'found', key, all: listed.keys } : refuse({ code: 'unknown_key' })
 }
 
@@ -95,9 +95,9 @@ async function changeKey(
   const { user, contact } = account
   const found = await findKey(deps, account, id)
   if (found.outcome === 'refused') return found
-  const request = { contact, key: id, ...callerOf(user) }
+  const request = { contact, key: id, ...createCaller(user) }
   const answer = await askService(deps, user.userId, () => change(request))
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   const isChanged = answer.outcome === 'renamed' || answer.outcome === 'removed'
   return isChanged ? { outcome: 'changed', key: found.key } : refuse({ code: 'unknown_key' })
 }
@@ -116,9 +116,9 @@ export async function removeEndedKeys(
   if ('outcome' in listed) throw notRemoved(listed.refusal)
   for (const { id } of listed.keys.filter(ended)) {
     const answer = await askService(deps, user.userId, () =>
-      keys.remove({ contact, key: id, ...callerOf(user) }),
+      keys.remove({ contact, key: id, ...createCaller(user) }),
     )
-    if (answer.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
+    if (answer.outcome === 'refused') throw notRemoved(translateRefusal(answer.refusal))
   }
 }
 
@@ -131,9 +131,9 @@ export async function removeEndedFactor(
   const answer = await askService(
     deps,
     user.userId,
-    async () => await deps.service.removeFactor?.({ contact, factor, ...callerOf(user) }),
+    async () => await deps.service.removeFactor?.({ contact, factor, ...createCaller(user) }),
   )
-  if (answer?.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
+  if (answer?.outcome === 'refused') throw notRemoved(translateRefusal(answer.refusal))
   // A new app takes the place of the old one, so only what a session confirmed and lost would stay.
   if (!answer && factor === 'app') throw notRemoved({ code: 'method_off' })
   if (factor === 'backup') await forgetBackupCodes(deps, user)
@@ -182,10 +182,10 @@ export async function prepareKey(
     transaction: registration.id,
     ...how,
     ...(!isAccountAddress(contact) && { userName: formatUser(contact) }),
-    ...callerOf(user),
+    ...createCaller(user),
   }
   const answer = await askService(deps, user.userId, () => deps.keys.registrationOptions(request))
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   return { outcome: 'prepared', registration, options: answer.options }
 }
 
@@ -203,10 +203,10 @@ export async function registerKey(
     transaction: registration.id,
     response,
     ...(name !== undefined && { name }),
-    ...callerOf(user),
+    ...createCaller(user),
   }
   const answer = await askService(deps, user.userId, () => deps.keys.register(request))
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   if (answer.outcome === 'invalid') {
     deps.emit({ type: 'refused', userId: user.userId, method, code: 'invalid_key' })
     return refuse({ code: 'invalid_key', fault: answer.fault })
@@ -249,9 +249,9 @@ export async function prepareAssertion(
   factor: KeyFactor,
 ): Promise<PreparedAssertion | Refused> {
   const { method, contact } = factor
-  const request = { contact, method, ...useOf(record, deps.service), ...callerOf(user) }
+  const request = { contact, method, ...useOf(record, deps.service), ...createCaller(user) }
   const answer = await askService(deps, user.userId, () => deps.keys.authenticationOptions(request))
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   const { options, expiresInSeconds } = answer
   return { outcome: 'prepared', options, expiresAt: Date.now() + expiresInSeconds * 1000 }
 }
@@ -272,14 +272,14 @@ export async function verifyKey(
   if (!deps.keys.areOffered) return refuse({ code: 'method_off' })
   const { id, method, contact } = factor
   const { userId } = user
-  const request = { contact, method, ...useOf(record, deps.service), response, ...callerOf(user) }
+  const request = { contact, method, ...useOf(record, deps.service), response, ...createCaller(user) }
   const verdict = await checkShown<Extract<AnswerOf<'authenticate'>, { outcome: 'valid' }>>(deps, {
     attempt: {
       userId,
       challenge: challengeIdFor(record, id),
       approval: record.transaction,
       binding: factorBinding(userId, method, contact),
-      signsIn: purposeOf(record) === 'sign-in',
+      signsIn: getPurpose(record) === 'sign-in',
     },
     factor: { method, contact },
     evaluate: () => askService(deps, userId, () => deps.keys.authenticate(request)),

@@ -12,14 +12,14 @@ import type { MfaUser } from './user.js'
 const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()
 
 /** A user's factors as the service knows them, if it can tell within half a second. Never fails. */
-export function knownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
+export function findKnownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
   const answer = asked.get(user) ?? askForFactors(deps.service, user)
   asked.set(user, answer)
   return answer
 }
 
 /** When a code of this factor was last accepted, in milliseconds since 1970, if the service says. */
-export function lastUseOf(
+export function findLastUse(
   { method, contact }: Pick<Factor, 'method' | 'contact'>,
   known: AnswerOf<'factorsOf'> | undefined,
 ): number | undefined {
@@ -27,15 +27,15 @@ export function lastUseOf(
   const type = VERIFY_TYPE[method]
   const use = known?.lastUsed?.find(
     // An account has one app, whatever its contact.
-    (one) => one.type === type && (type === 'APP' || one.user === canonicalUser(contact)),
+    (use) => use.type === type && (type === 'APP' || use.user === canonicalUser(contact)),
   )
   return use?.at
 }
 
 /** How many digits the codes of a user's app have; 0 if nothing says so where they may differ. */
-export async function digitsOf(deps: Deps, user: MfaUser, app: Factor): Promise<number> {
+export async function findDigits(deps: Deps, user: MfaUser, app: Factor): Promise<number> {
   if (app.digits) return app.digits
-  const known = (await knownFactors(deps, user))?.existing.find(({ method }) => method === 'app')?.digits
+  const known = (await findKnownFactors(deps, user))?.existing.find(({ method }) => method === 'app')?.digits
   const { shortest, longest } = deps.service.codes?.app ?? { shortest: 6, longest: 6 }
   return known ?? (shortest === longest ? shortest : 0)
 }
@@ -76,12 +76,12 @@ async function acceptsBackup(
   // The service is asked only where its answer matters.
   if (acceptsSent && acceptsPage) return true
   if (!acceptsSent && !acceptsPage) return false
-  const known = await knownFactors(deps, user)
+  const known = await findKnownFactors(deps, user)
   return known?.backupDelivery === 'page' ? acceptsPage : acceptsSent
 }
 
 /** The factors of a user that a route accepts, and whether it accepts a backup code. */
-export async function acceptedFactors(
+export async function findAcceptedFactors(
   deps: Deps,
   user: MfaUser,
   { accepts }: Pick<Freshness, 'accepts'>,
@@ -94,5 +94,5 @@ export async function acceptedFactors(
 
 /** Whether backup codes can be shown on a page: the service returns them, and tells them from those that were sent. */
 export async function canShowBackupCodes(deps: Deps, user: MfaUser): Promise<boolean> {
-  return deps.service.createBackupCodes !== undefined && (await knownFactors(deps, user)) !== undefined
+  return deps.service.createBackupCodes !== undefined && (await findKnownFactors(deps, user)) !== undefined
 }

@@ -58,9 +58,9 @@ export function planVerification(
   }
   if (requires === 'recovery') {
     if (finish !== 'log-in') return { code: 'mfa_required' }
-    const signsIn = (shown: ShownMethod) => minStrength !== undefined && isAtLeast(shown, minStrength)
+    const isSignIn = (shown: ShownMethod) => minStrength !== undefined && isAtLeast(shown, minStrength)
     return {
-      endsAs: (shown) => (signsIn(shown) ? 'log-in' : 'recover'),
+      endsAs: (shown) => (isSignIn(shown) ? 'log-in' : 'recover'),
       mayTrust: false,
       mayOfferKey: false,
     }

@@ -91,9 +91,9 @@ export function eventMetrics(): EventMetrics {
 
     read() {
       const sorted = times.toSorted((one, other) => one - other)
-      const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+      const getQuantile = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
       const { requested, canceled, completed, ...others } = totals
-      const sum = sorted.reduce((all, one) => all + one, 0)
+      const sum = sorted.reduce((all, time) => all + time, 0)
       return {
         ...others,
         challenged: { ...byMethod.challenged },
@@ -105,8 +105,8 @@ export function eventMetrics(): EventMetrics {
         timeToVerify: {
           count: timed,
           meanMs: sorted.length === 0 ? 0 : Math.round(sum / sorted.length),
-          medianMs: at(0.5),
-          p95Ms: at(0.95),
+          medianMs: getQuantile(0.5),
+          p95Ms: getQuantile(0.95),
         },
       }
     },
@@ -124,7 +124,7 @@ export function eventSink(
   metrics: EventMetrics,
   { onEvent, onKeyRefused, logger }: Listeners,
 ): (event: MfaEventBody) => void {
-  const failed = (error: unknown) =>
+  const logFailure = (error: unknown) =>
     logger.error('countersign: onEvent failed; nothing else was affected', error)
   return (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') onKeyRefused()
@@ -133,9 +133,9 @@ export function eventSink(
     try {
       // Not awaited. Without a handler, a rejection would end the process.
       const listened = onEvent?.(dated)
-      if (listened) Promise.resolve(listened).catch(failed)
+      if (listened) Promise.resolve(listened).catch(logFailure)
     } catch (error) {
-      failed(error)
+      logFailure(error)
     }
   }
 }

@@ -13,22 +13,22 @@ export interface OfferedKeys extends KeyVerbs {
   readonly offerPasskeyMs?: number | undefined
 }
 
-const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
+const refuse = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
 
 const NO_KEYS: OfferedKeys = {
   areOffered: false,
-  registrationOptions: off,
-  register: off,
-  authenticationOptions: off,
-  authenticate: off,
-  list: off,
-  rename: off,
-  remove: off,
+  registrationOptions: refuse,
+  register: refuse,
+  authenticationOptions: refuse,
+  authenticate: refuse,
+  list: refuse,
+  rename: refuse,
+  remove: refuse,
   relyingParty: nothing,
 }
 
 /** The verbs of an app that offers keys, or those of one without. */
-export function offeredKeys(
+export function createOfferedKeys(
   { keys: option }: Pick<Settings, 'keys'>,
   { keys }: Pick<MfaService, 'keys'>,
 ): OfferedKeys {

@@ -1,24 +1,24 @@
 import * as z from 'zod'
-import { ignore, no, nothing } from '../no-op.js'
+import { answerNo, ignore, nothing } from '../no-op.js'
 import type { EndedFactor } from '../options/recovery.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
-import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
+import { type Factor, findStrongest, getStrength, isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Account } from '../session/state.js'
 import type { SendPermit } from '../stores/limits/budgets.js'
 import type { ItemStore } from '../stores/store.js'
-import { type Links, linksIn } from '../stores/trust/links.js'
+import { createLinks, type Links } from '../stores/trust/links.js'
 import {
-  expiresAt,
+  createRecoveries,
+  getExpiry,
+  getReadyTime,
   hasUnreached,
   isReady,
   type Recoveries,
   type Recovery,
-  readyAt,
-  recoveriesIn,
 } from '../stores/trust/recoveries.js'
-import { type BypassCode, newBypassCode, type Resets, resetsIn } from '../stores/trust/resets.js'
+import { type BypassCode, createResets, newBypassCode, type Resets } from '../stores/trust/resets.js'
 import { notifyContacts } from './contact-notices.js'
 import type { Deps } from './deps.js'
 import { revokeDevices } from './remove-factor.js'
@@ -93,10 +93,10 @@ export class AccountRecovery {
 
   constructor(store: ItemStore, deps: RecoveryDeps) {
     this.deps = deps
-    this.recoveries = recoveriesIn(store)
-    this.resets = resetsIn(store)
-    this.resetRequests = linksIn(store, 'reset-request', resetRequestSchema)
-    this.links = linksIn(store, 'recovery-link', subjectSchema)
+    this.recoveries = createRecoveries(store)
+    this.resets = createResets(store)
+    this.resetRequests = createLinks(store, 'reset-request', resetRequestSchema)
+    this.links = createLinks(store, 'recovery-link', subjectSchema)
   }
 
   /** The user's pending recovery. Sends a notice that is due first, in case no process was running when it was. */
@@ -129,7 +129,7 @@ export class AccountRecovery {
       return { outcome: 'not_notified' }
     }
     const started = notified ?? recovery
-    this.deps.emit({ type: 'recovery_requested', userId, readyAt: readyAt(started) })
+    this.deps.emit({ type: 'recovery_requested', userId, readyAt: getReadyTime(started) })
     return { outcome: 'pending', recovery: started }
   }
 
@@ -216,7 +216,7 @@ export class AccountRecovery {
     const lastEnd = await sessionsValidAfter.set(userId, why === 'recovery' ? 'recovery' : 'reset')
     await revokeDevices(this.deps, userId, why)
     try {
-      await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))
+      await settings.recovery?.onFactorsEnded(user, ended.map(createEndedFactor))
     } catch (error) {
       settings.logger.error(
         'countersign: recovery.onFactorsEnded failed; the factors do not count until the user sets up a new one',
@@ -233,13 +233,13 @@ export class AccountRecovery {
     const contacts = await this.recoveries.contactsOf(userId, claimed)
     const isFirst = claimed.noticesAt.length === 1
     // The link works as long as the recovery lives if no contact is reached.
-    const until = expiresAt({ ...claimed, reached: [] })
+    const until = getExpiry({ ...claimed, reached: [] })
     const sent = await notifyContacts(this.deps.settings, {
       facts: {
         type: isFirst ? 'recovery_requested' : 'recovery_reminder',
         at: claimed.requestedAt,
         // Of the first notice, the earliest time: who is reached is not known yet.
-        readyAt: readyAt(claimed),
+        readyAt: getReadyTime(claimed),
         ...from,
       },
       locales: claimed.locales,
@@ -279,19 +279,22 @@ export type PendingRecoveries = Pick<
 /** For an app without recovery, in which none is pending. */
 export const NO_RECOVERIES: PendingRecoveries = {
   find: nothing,
-  cancel: no,
+  cancel: answerNo,
   enrolled: nothing,
   sendDueNotices: async () => 0,
   lookForDueNotices: ignore,
 }
 
 /** The factors that a recovery would end: the strongest ones, if what was shown is weaker. */
-export function factorsToEnd(factors: readonly Factor[], shown: readonly ShownMethod[]): readonly Factor[] {
-  const strongest = strongestOf(factors.map(({ method }) => method))
-  if (shown.some((one) => isAtLeast(one, strongest))) return []
-  return factors.filter(({ method }) => strengthOf(method) === strongest)
+export function listFactorsToEnd(
+  factors: readonly Factor[],
+  shown: readonly ShownMethod[],
+): readonly Factor[] {
+  const strongest = findStrongest(factors.map(({ method }) => method))
+  if (shown.some((method) => isAtLeast(method, strongest))) return []
+  return factors.filter(({ method }) => getStrength(method) === strongest)
 }
 
-function asEndedFactor({ id, method, contact, unusable }: Factor): EndedFactor {
+function createEndedFactor({ id, method, contact, unusable }: Factor): EndedFactor {
   return { id, method, contact: unusable?.listed ?? formatUser(contact) }
 }

@@ -51,7 +51,7 @@ export type Refusal =
 export type RefusalCode = Refusal['code']
 
 /** The refusal that follows from a refusal of the service. */
-export function fromService(refusal: ServiceRefusal): Refusal {
+export function translateRefusal(refusal: ServiceRefusal): Refusal {
   switch (refusal.reason) {
     case 'limited':
       return { code: 'too_many_messages', retryAfterSeconds: refusal.retryAfterSeconds }

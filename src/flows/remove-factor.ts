@@ -1,9 +1,9 @@
 import type { Factor } from '../protocol/factor.js'
 import { backupOwner } from './backup-target.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import { forgetKnownFactors, knownFactors } from './known-factors.js'
-import { fromService } from './refusal.js'
-import { askService, callerOf, type MfaUser } from './user.js'
+import { findKnownFactors, forgetKnownFactors } from './known-factors.js'
+import { translateRefusal } from './refusal.js'
+import { askService, createCaller, type MfaUser } from './user.js'
 
 /** The factors that a user can remove here: the authenticator app, or all backup codes. */
 export type RemovableFactor = 'app' | 'backup'
@@ -14,13 +14,13 @@ export interface Removed {
 }
 
 /** The user's authenticator app, if there is one. An account has one app. */
-export function appOf({ factors }: MfaUser): Factor | undefined {
+export function findApp({ factors }: MfaUser): Factor | undefined {
   return factors.find(({ method }) => method === 'app')
 }
 
 /** Whether the service removes factors: it has the function, and says which factors the account has. */
 export async function canRemoveFactors(deps: Deps, user: MfaUser): Promise<boolean> {
-  return deps.service.removeFactor !== undefined && (await knownFactors(deps, user)) !== undefined
+  return deps.service.removeFactor !== undefined && (await findKnownFactors(deps, user)) !== undefined
 }
 
 /** Has the service remove a factor. Removing the app revokes the trusted devices, as replacing it does. */
@@ -30,15 +30,15 @@ export async function removeFactor(
   factor: RemovableFactor,
 ): Promise<Removed | Refused> {
   const { userId } = user
-  const contact = factor === 'app' ? appOf(user)?.contact : backupOwner(user)?.contact
+  const contact = factor === 'app' ? findApp(user)?.contact : backupOwner(user)?.contact
   if (!contact) return refuse({ code: 'unknown_factor' })
   const answer = await askService(
     deps,
     userId,
-    async () => await deps.service.removeFactor?.({ contact, factor, ...callerOf(user) }),
+    async () => await deps.service.removeFactor?.({ contact, factor, ...createCaller(user) }),
   )
   if (!answer) return refuse({ code: 'method_off' })
-  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') return refuse(translateRefusal(answer.refusal))
   forgetKnownFactors(user)
   if (factor === 'app') {
     await deps.appOwners.forget(contact)

@@ -5,7 +5,7 @@ import type { Factor, Strength } from '../protocol/factor.js'
 import { isKeyMethod, type Method, VERIFY_TYPE } from '../protocol/methods.js'
 import type { MfaService, RequestOf } from '../protocol/service.js'
 import type { MfaRecord, RequestedApproval } from '../session/record.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { APPROVAL_MS } from '../stores/limits/approval-requests.js'
 import type { AccountLimits } from '../stores/limits/attempts.js'
 import type { MfaEventBody } from './events.js'
@@ -54,13 +54,13 @@ export function findFactor(user: MfaUser, name: string): Factor | undefined {
 }
 
 /** The factors that a user may be offered: all that are not disabled. */
-export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[] {
+export function listOfferedFactors({ factors, disabled }: MfaUser): readonly Factor[] {
   return disabled?.size ? factors.filter(({ id }) => !disabled.has(id)) : factors
 }
 
 /** The facts that the service learns about the user: account id, client address and language. */
-export function callerOf({ userId: account, clientAddress, locale }: MfaUser): Caller {
-  return { account, ...onlyGiven({ clientAddress, locale }) }
+export function createCaller({ userId: account, clientAddress, locale }: MfaUser): Caller {
+  return { account, ...pickGiven({ clientAddress, locale }) }
 }
 
 /** Calls the service. A failure is an event (R89), `onFailure` refunds what was counted. @throws the error. */
@@ -91,7 +91,7 @@ export function openApproval({ stage, approval }: MfaRecord): RequestedApproval 
 }
 
 /** The purpose of a second factor: a session that is signed in steps up, or its user approves a request. */
-export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
+export function getPurpose(record: MfaRecord): 'sign-in' | 'step-up' {
   const { stage } = record
   return stage === 'verified' || stage === 'trusted' || openApproval(record) ? 'step-up' : 'sign-in'
 }
@@ -103,7 +103,7 @@ export function useOf(
 ): Pick<RequestOf<'authenticate'>, 'purpose' | 'transaction' | 'approval'> {
   const open = openApproval(record)
   const transaction = open?.id ?? record.transaction
-  if (!open || !approvals) return { purpose: purposeOf(record), transaction }
+  if (!open || !approvals) return { purpose: getPurpose(record), transaction }
   return { purpose: 'approval', transaction, approval: { digest: open.digest, lines: open.lines } }
 }
 

@@ -23,14 +23,14 @@ import type { Attempt, AttemptPermit } from '../stores/limits/attempts.js'
 import { backupOwner, backupShown, backupTarget } from './backup-target.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { isStrongEnough } from './known-factors.js'
-import { fromService, type Refusal } from './refusal.js'
+import { type Refusal, translateRefusal } from './refusal.js'
 import {
   askService,
-  callerOf,
+  createCaller,
   factorBinding,
   findFactor,
+  getPurpose,
   type MfaUser,
-  purposeOf,
   refusalWithoutFactor,
   useOf,
 } from './user.js'
@@ -67,7 +67,7 @@ export async function verifyCode(
   const none = refusalWithoutFactor(user)
   // Backup codes are left to a user whose factors are withheld.
   if (none && !(none.code === 'factors_withheld' && named === 'backup')) return refuse(none)
-  const target = targetOf(deps, user, record, named)
+  const target = findTarget(deps, user, record, named)
   if ('outcome' in target) return target
   if (target.method === 'backup' && user.minStrength && !(await isStrongEnough(deps, user))) {
     return refuse({ code: 'unknown_factor' })
@@ -77,23 +77,23 @@ export async function verifyCode(
   if (isMalformed(deps, method, code, digits)) return refuse({ code: 'malformed_code' })
   const binding = factorBinding(user.userId, method, request.contact)
   const { transaction } = record
-  const signsIn = purposeOf(record) === 'sign-in'
+  const signsIn = getPurpose(record) === 'sign-in'
   const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
 
   // The form of backup codes is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
   const { purpose: _purpose, ...used } = useOf(record, deps.service)
-  const checked = { code: asTyped ? typed.code.trim() : code, ...request, ...callerOf(user), ...used }
+  const checked = { code: asTyped ? typed.code.trim() : code, ...request, ...createCaller(user), ...used }
   const verdict = await checkShown<Valid>(deps, {
     attempt,
     factor: { method, contact: request.contact },
     evaluate: () => evaluateCode(deps, user.userId, checked),
-    accepts: acceptanceOf(user, target),
+    accepts: findAcceptance(user, target),
     whileSettling: typed.whileSettling,
   })
   if (verdict.outcome === 'refused') return verdict
-  const shown = shownBy(user, target, verdict)
-  const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
+  const shown = createShownCode(user, target, verdict)
+  const left = method === 'backup' ? await countLeftAfterUse(deps, user, verdict) : undefined
   return {
     outcome: 'accepted',
     method,
@@ -117,7 +117,11 @@ export function isMalformed(
 }
 
 /** The factor that a correct code counts as. */
-function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
+function createShownCode(
+  user: MfaUser,
+  { method, request }: Target,
+  { kind, backupDelivery }: Valid,
+): ShownCode {
   if (method !== 'backup') return method
   // Without a factor that can be used, there is no contact that the code could be worth.
   if (kind !== 'backup') return user.factors.length > 0 ? request.method : 'backup'
@@ -125,12 +129,12 @@ function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDeliv
 }
 
 /** Which correct codes are accepted, where not all of them are. */
-function acceptanceOf(user: MfaUser, target: Target): ((answer: Valid) => boolean) | undefined {
+function findAcceptance(user: MfaUser, target: Target): ((answer: Valid) => boolean) | undefined {
   const { factors, minStrength, acceptsLess, resetContact } = user
   // After a reset that left no factor, only a code that the account itself owns counts, and no contact received.
   if (resetContact) return factors.length === 0 ? isPageCode : undefined
   if (!minStrength || acceptsLess || target.method !== 'backup') return undefined
-  return (answer) => isAtLeast(shownBy(user, target, answer), minStrength)
+  return (answer) => isAtLeast(createShownCode(user, target, answer), minStrength)
 }
 
 /** Whether it was a backup code that was shown on a page. */
@@ -142,7 +146,7 @@ function isPageCode({ kind, backupDelivery }: Valid): boolean {
 type Valid = Extract<AnswerOf<'verify'>, { outcome: 'valid' }>
 
 /** How many backup codes are left after one was used, as the service says or the plugin remembers. */
-async function leftAfterUse(
+async function countLeftAfterUse(
   { backupCodes, sentBackupCodes }: Deps,
   { userId }: MfaUser,
   { backupCodesLeft }: Valid,
@@ -167,7 +171,7 @@ export function emitVerified(
   record: MfaRecord,
   method: Method | 'backup',
 ): void {
-  const purpose = purposeOf(record)
+  const purpose = getPurpose(record)
   const since = record.challenge?.startedAt ?? (purpose === 'step-up' ? undefined : record.startedAt)
   emit({
     type: 'verified',
@@ -217,12 +221,12 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   { attempt, factor, evaluate, accepts, whileSettling }: Check<Valid>,
 ): Promise<Valid | Refused> {
   const { userId } = attempt
-  const refused = (refusal: Refusal): Refused => {
+  const refuseCode = (refusal: Refusal): Refused => {
     emit({ type: 'refused', userId, method: factor?.method ?? 'bypass', code: refusal.code })
     return refuse(refusal)
   }
   const permit = await attempts.consume(attempt)
-  if (!permit.ok) return refused(noAttemptsLeft(permit))
+  if (!permit.ok) return refuseCode(refuseAttempt(permit))
   const { attempt: consumed, attemptsLeft } = permit
 
   const answer = await evaluate().catch(async (error: unknown) => {
@@ -231,7 +235,7 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   })
   if (answer.outcome === 'refused') {
     await attempts.refund(consumed)
-    return refused(fromService(answer.refusal))
+    return refuseCode(translateRefusal(answer.refusal))
   }
 
   if (answer.outcome === 'valid' && (accepts?.(answer) ?? true)) {
@@ -245,9 +249,9 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
   if (disabled && factor) {
     emit({ type: 'factor_disabled', userId, method: factor.method })
-    return { repeated, disabled: factor, ...refused({ code: 'factor_disabled' }) }
+    return { repeated, disabled: factor, ...refuseCode({ code: 'factor_disabled' }) }
   }
-  return { repeated, ...refused(wrong(answer, attemptsLeft)) }
+  return { repeated, ...refuseCode(wrong(answer, attemptsLeft)) }
 }
 
 /** The refusal of a wrong code, or of a correct one that is not accepted. */
@@ -259,7 +263,7 @@ function wrong(answer: Invalid | { readonly outcome: 'valid' }, attemptsLeft: nu
 }
 
 /** The refusal of a code for which no attempt is left. */
-function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
+function refuseAttempt(permit: AttemptPermit & { ok: false }): Refusal {
   if (permit.why === 'disabled') return { code: 'factor_disabled' }
   const { why, retryAfterSeconds } = permit
   return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds }
@@ -277,7 +281,7 @@ type Target = {
 }
 
 /** The factor and challenge that a code is for. */
-function targetOf(
+function findTarget(
   { service }: Deps,
   user: MfaUser,
   record: MfaRecord,

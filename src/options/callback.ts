@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { HostError } from '../errors.js'
 import { readObject } from '../json.js'
-import { withTimeout } from '../time.js'
+import { limitTime } from '../time.js'
 
 /** How a function of the host is called. */
 interface CallbackRule {
@@ -28,12 +28,12 @@ type Call = (...args: unknown[]) => unknown
 const CALLBACK_TIMEOUT_MS = 10_000
 
 function safe(call: Call, { name, awaits, returns }: CallbackRule): Call {
-  if (awaits) return limited(name, call)
-  return returns ? checked(name, call, ...returns) : call
+  if (awaits) return limitAnswerTime(name, call)
+  return returns ? checkAnswer(name, call, ...returns) : call
 }
 
 /** A callback whose promise is awaited no longer than `CALLBACK_TIMEOUT_MS`. What it answers later is ignored. */
-function limited(name: string, call: Call): Call {
+function limitAnswerTime(name: string, call: Call): Call {
   const timedOut = () =>
     new HostError(
       'ERR_MFA_CALLBACK_TIMEOUT',
@@ -41,11 +41,11 @@ function limited(name: string, call: Call): Call {
     )
   return (...args) => {
     const answer = call(...args)
-    return isPromise(answer) ? withTimeout(Promise.resolve(answer), CALLBACK_TIMEOUT_MS, timedOut) : answer
+    return isPromise(answer) ? limitTime(Promise.resolve(answer), CALLBACK_TIMEOUT_MS, timedOut) : answer
   }
 }
 
-function checked(name: string, call: Call, expected: string, isValid = (_answer: unknown) => true): Call {
+function checkAnswer(name: string, call: Call, expected: string, isValid = (_answer: unknown) => true): Call {
   return (...args) => {
     const answer = call(...args)
     if (isPromise(answer)) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { typed } from '../option-rules.js'
+import { setType } from '../option-rules.js'
 import type { BackupMethod, DeliveredMethod } from '../protocol/methods.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 
 /*
  * Everything that the published API leaves open. No other file of the client depends on how a particular service
@@ -115,15 +115,15 @@ const dialect = z.unknown().transform((given, context): Dialect | 'detect' => {
 })
 
 /** The option `dialect`: a name, or the parts in which a service differs from the published API. */
-export const dialectOption = typed<'detect' | 'published' | 'countersign' | DialectInput>()(dialect).prefault(
-  'detect',
-)
+export const dialectOption = setType<'detect' | 'published' | 'countersign' | DialectInput>()(
+  dialect,
+).prefault('detect')
 
 /** Merges the given parts into the published ones. A value that is not an object is kept, so that validation rejects it. */
 function merge(published: Readonly<Record<string, unknown>>, given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const merged: Record<string, unknown> = { ...published }
-  for (const [name, value] of Object.entries(onlyGiven({ ...given }))) {
+  for (const [name, value] of Object.entries(pickGiven({ ...given }))) {
     const part = published[name]
     merged[name] = typeof part === 'object' ? merge({ ...part }, value) : value
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { duration, type Given, optionsWith, typed } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given, setType } from '../option-rules.js'
 
 /** The rules of the option `keys`. */
 export class KeyRules {
@@ -14,6 +14,6 @@ export class KeyRules {
 export interface KeyOptions extends Given<KeyRules> {}
 
 /** The option `keys`, if it is an object. */
-export const keys = typed<KeyOptions>()(
-  optionsWith(new KeyRules(), 'must be true, false, or an object like { offerPasskey: "30d" }'),
+export const keys = setType<KeyOptions>()(
+  createOptionsSchema(new KeyRules(), 'must be true, false, or an object like { offerPasskey: "30d" }'),
 )

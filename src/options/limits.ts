@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { duration, type Given, optionsWith, typed, wholeNumber } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given, setType, wholeNumber } from '../option-rules.js'
 import { counterStoreConfig } from '../stores/config.js'
 
 /** The rules of the option `limits`. */
@@ -41,6 +41,6 @@ export class LimitRules {
 export interface LimitOptions extends Given<LimitRules> {}
 
 /** The option `limits`. */
-export const limits = typed<LimitOptions>()(
-  optionsWith(new LimitRules(), 'must be an object like { attemptsPerChallenge: 5 }'),
+export const limits = setType<LimitOptions>()(
+  createOptionsSchema(new LimitRules(), 'must be an object like { attemptsPerChallenge: 5 }'),
 )

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import * as z from 'zod'
-import { duration, type Given, optionsWith, sitePath, typed } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given, setType, sitePath } from '../option-rules.js'
 import { type LoginFactor, STRENGTHS, type Strength } from '../protocol/factor.js'
 import './host.js'
 import { callback } from './callback.js'
@@ -18,15 +18,15 @@ export interface LoginEvidence {
 }
 
 const strength = z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` })
-const counted = (example: string) =>
+const createStrengthRule = (example: string) =>
   z.record(z.string().min(1).max(255), strength, { error: `must be an object like { ${example}: 'strong' }` })
 
 /** The rules of an issuer in the option `login.issuers`. */
 export class IssuerRules {
   /** The values of `amr` that count, with the strength of each. Defaults to none. */
-  readonly amr = counted('mfa').default({})
+  readonly amr = createStrengthRule('mfa').default({})
   /** The values of `acr` that count, with the strength of each. Defaults to none. */
-  readonly acr = counted('phr').default({})
+  readonly acr = createStrengthRule('phr').default({})
   /** How long ago the user may have shown the factors when they sign in, `1m` to `7d`. Defaults to `12h`. */
   readonly maxAge = duration('1m', '7d', '12h').prefault('12h')
   /** From which strength on a user without any factor may set up the first one with this evidence alone. Off unless given. */
@@ -38,8 +38,8 @@ export class IssuerRules {
 /** Which evidence of an issuer counts. */
 export interface IssuerOptions extends Given<IssuerRules> {}
 
-const issuer = typed<IssuerOptions>()(
-  optionsWith(new IssuerRules(), "must be an object like { amr: { mfa: 'strong' } }"),
+const issuer = setType<IssuerOptions>()(
+  createOptionsSchema(new IssuerRules(), "must be an object like { amr: { mfa: 'strong' } }"),
 )
 
 /** The rules of the option `login`. */
@@ -92,7 +92,7 @@ export class LoginRules<User = Express.User> {
 export interface LoginOptions<User = Express.User> extends Given<LoginRules<User>> {}
 
 /** The option `login`. */
-export const login = optionsWith(new LoginRules(), 'must be an object like { signInPath: "/login" }')
+export const login = createOptionsSchema(new LoginRules(), 'must be an object like { signInPath: "/login" }')
 
 /** The facts that a policy decides by. */
 export interface PolicyContext<User = Express.User> {

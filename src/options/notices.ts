@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import './host.js'
-import { type Given, optionsWith } from '../option-rules.js'
+import { createOptionsSchema, type Given } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
 import { itemStoreConfig } from '../stores/config.js'
 import { callback } from './callback.js'
@@ -38,7 +38,7 @@ export class NoticeRules<User = Express.User> {
 export interface NoticeOptions<User = Express.User> extends Given<NoticeRules<User>> {}
 
 /** The option `notices`. */
-export const notices = optionsWith(
+export const notices = createOptionsSchema(
   new NoticeRules(),
   'must be an object like { onNotice: (user, notice) => … }',
 )

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import './host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
-import { type Given, hasFunctions, optionsWith, typed } from '../option-rules.js'
+import { createOptionsSchema, type Given, hasFunctions, setType } from '../option-rules.js'
 import { DEFAULT_USERS } from '../products.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
@@ -185,21 +185,21 @@ export class OptionRules<User = Express.User> {
   /** Where the routers and documents are. All members have defaults. */
   readonly urls = urls.prefault({})
   /** The login around the second factor. All members have defaults. */
-  readonly login = typed<LoginOptions<User>>()(login).prefault({})
+  readonly login = setType<LoginOptions<User>>()(login).prefault({})
   /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
   readonly limits = limits.prefault({})
   /** Browsers in which sign-in skips the second factor. Off unless given. See docs/trusted-devices.md. */
-  readonly trustedDevices = typed<TrustedDeviceOptions<User>>()(trustedDevices).optional()
+  readonly trustedDevices = setType<TrustedDeviceOptions<User>>()(trustedDevices).optional()
   /** The events that the user is notified of. By default, no notice is written. See docs/notices.md. */
-  readonly notices = typed<NoticeOptions<User>>()(notices).prefault({})
+  readonly notices = setType<NoticeOptions<User>>()(notices).prefault({})
   /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
-  readonly recovery = typed<RecoveryOptions<User>>()(recovery).optional()
+  readonly recovery = setType<RecoveryOptions<User>>()(recovery).optional()
   /** Logins whose result is tokens, for clients that keep no cookie. Off unless given. See docs/tokens.md. */
-  readonly tokens = typed<TokenOptions<User>>()(tokens).optional()
+  readonly tokens = setType<TokenOptions<User>>()(tokens).optional()
   /** How the pages look. All members have defaults. */
-  readonly pages = typed<PageOptions<User>>()(pages).prefault({})
+  readonly pages = setType<PageOptions<User>>()(pages).prefault({})
   /** The languages and texts of pages, messages and notices. All members have defaults. */
-  readonly languages = typed<LanguageOptions<User>>()(languages).prefault({})
+  readonly languages = setType<LanguageOptions<User>>()(languages).prefault({})
 }
 
 /** The options that do not depend on the type of the user's id. */
@@ -220,7 +220,7 @@ const userId = callback<NonNullable<OptionalUserId<Express.User>['userId']>>({
 const { factors, ...others } = new OptionRules()
 
 /** All options but `service`. */
-export const optionsSchema = optionsWith({ factors, userId, ...others })
+export const optionsSchema = createOptionsSchema({ factors, userId, ...others })
 
 /** The options with every default, in their groups. */
 export type CompleteOptions = z.output<typeof optionsSchema>

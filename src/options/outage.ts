@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { duration, type Given, optionsWith, typed } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given, setType } from '../option-rules.js'
 
 /** The rules of the option `outage`. */
 export class OutageRules {
@@ -23,6 +23,6 @@ export class OutageRules {
 export interface OutageOptions extends Given<OutageRules> {}
 
 /** The option `outage`. */
-export const outage = typed<OutageOptions>()(
-  optionsWith(new OutageRules(), 'must be an object like { offer: "other-factor" }'),
+export const outage = setType<OutageOptions>()(
+  createOptionsSchema(new OutageRules(), 'must be an object like { offer: "other-factor" }'),
 )

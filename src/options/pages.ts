@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import './host.js'
 import type { Request, Response } from 'express'
-import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
+import { createOptionsSchema, type Given, setType, sitePath } from '../option-rules.js'
 import { type MfaTexts, readTexts } from '../pages/texts.js'
 import type { PageFrame, RenderView, View } from '../pages/view.js'
 import { callback, isOptionalText, isText } from './callback.js'
@@ -58,7 +58,7 @@ export class PageRules<User = Express.User> {
 export interface PageOptions<User = Express.User> extends Given<PageRules<User>> {}
 
 /** The option `pages`. */
-export const pages = optionsWith(new PageRules(), 'must be an object like { stylesheet: "/mfa.css" }')
+export const pages = createOptionsSchema(new PageRules(), 'must be an object like { stylesheet: "/mfa.css" }')
 
 const texts = z.unknown().transform((given, context) => {
   const read = readTexts(given)
@@ -107,11 +107,14 @@ export class LanguageRules<User = Express.User> {
    * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Defaults to our texts. See
    * docs/options.md#texts.
    */
-  readonly texts = typed<MfaTexts>()(texts).prefault({})
+  readonly texts = setType<MfaTexts>()(texts).prefault({})
 }
 
 /** The languages of pages, messages and notices. */
 export interface LanguageOptions<User = Express.User> extends Given<LanguageRules<User>> {}
 
 /** The option `languages`. */
-export const languages = optionsWith(new LanguageRules(), 'must be an object like { offer: ["en", "de"] }')
+export const languages = createOptionsSchema(
+  new LanguageRules(),
+  'must be an object like { offer: ["en", "de"] }',
+)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import './host.js'
-import { duration, type Given, optionsWith } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
 import type { Method } from '../protocol/methods.js'
 import { itemStoreConfig } from '../stores/config.js'
@@ -69,7 +69,7 @@ export class RecoveryRules<User = Express.User> {
 export interface RecoveryOptions<User = Express.User> extends Given<RecoveryRules<User>> {}
 
 /** The option `recovery`. */
-export const recovery = optionsWith(
+export const recovery = createOptionsSchema(
   new RecoveryRules(),
   'must be an object like { onNotice: (contact, notice) => …, onFactorsEnded: (user, factors) => … }',
 )

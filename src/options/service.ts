@@ -1,5 +1,12 @@
 import * as z from 'zod'
-import { duration, type Given, inMilliseconds, optionsWith, typed, wholeNumber } from '../option-rules.js'
+import {
+  convertToMilliseconds,
+  createOptionsSchema,
+  duration,
+  type Given,
+  setType,
+  wholeNumber,
+} from '../option-rules.js'
 import { dialectOption } from './dialect.js'
 
 /** How long a call to the service may take, in milliseconds, unless `timeout` says otherwise. */
@@ -9,10 +16,10 @@ const aUrl = 'must be the address of the MFA service, like https://mfa.example.c
 const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, context) => {
   if (!URL.canParse(text)) return
   const url = new URL(text)
-  const fault = (message: string) => context.addIssue({ code: 'custom', message })
+  const addFault = (message: string) => context.addIssue({ code: 'custom', message })
   if (url.username || url.password)
-    fault('must not contain a user name or password; the key belongs in apiKey')
-  if (/[?#]/.test(text)) fault('must end with its path: remove everything from ? or # on')
+    addFault('must not contain a user name or password; the key belongs in apiKey')
+  if (/[?#]/.test(text)) addFault('must end with its path: remove everything from ? or # on')
 })
 
 /** The rules of the option `service.breaker`. */
@@ -30,9 +37,9 @@ export class AddressRules {
    * Where the API is, like `https://mfa.example.com`; the paths of the API are appended. Plain `http` is accepted on
    * this machine only, unless `allowInsecureServiceUrl` is set. Required.
    */
-  readonly baseUrl = typed<string | undefined>()(baseUrl)
+  readonly baseUrl = setType<string | undefined>()(baseUrl)
   /** The API key, sent as `Authorization: Bearer …` to that address alone. Required. */
-  readonly apiKey = typed<string | undefined>()(
+  readonly apiKey = setType<string | undefined>()(
     z
       .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
       .regex(/^[\x21-\x7e]+$/, {
@@ -50,7 +57,7 @@ export class AddressRules {
   readonly timeout = duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS)
   /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5 }`. See docs/outage.md. */
   readonly breaker = z
-    .union([z.literal(false), typed<BreakerOptions>()(optionsWith(new BreakerRules()))], {
+    .union([z.literal(false), setType<BreakerOptions>()(createOptionsSchema(new BreakerRules()))], {
       error: 'must be false, or an object like { failures: 5 }',
     })
     .prefault({})
@@ -64,7 +71,7 @@ export class AddressRules {
 export interface ServiceAddress extends Given<AddressRules> {}
 
 /** The option `service` for an address. */
-export const serviceAddress = inMilliseconds(
+export const serviceAddress = convertToMilliseconds(
   z
     .strictObject({ ...new AddressRules() })
     .refine((address) => !unsafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {

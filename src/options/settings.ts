@@ -3,14 +3,14 @@ import { readObject } from '../json.js'
 import { hasParts, optionFaults } from '../option-rules.js'
 import { languageKey } from '../protocol/language.js'
 import type { MfaService } from '../protocol/service.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { type ServiceSettings, serviceAddress } from './service.js'
 
 /** The complete options, as our own code reads them: each under its public name and group. */
-export type Settings = Readonly<ReturnType<typeof settingsFrom>>
+export type Settings = Readonly<ReturnType<typeof createSettings>>
 
-function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
+function createSettings(options: CompleteOptions, service: MfaService | ServiceSettings) {
   const { factors = () => [], ...others } = options
   return { ...others, factors, service }
 }
@@ -30,14 +30,14 @@ export function readOptions(given: unknown, own?: ReadService): Settings {
   }
   const { service, ...rest } = readObject(given)
   const theirs = own ?? readService(service)
-  const ours = optionsSchema.safeParse(onlyGiven(rest))
+  const ours = optionsSchema.safeParse(pickGiven(rest))
   const faults = [
     ...('faults' in theirs ? theirs.faults : []),
     ...(ours.success ? combinationFaults(ours.data) : optionFaults(ours.error, optionsSchema)),
     ...(ours.success && 'service' in theirs ? serviceFaults(ours.data, theirs.service) : []),
   ]
   if (!ours.success || 'faults' in theirs || faults.length > 0) throw new OptionsError(faults)
-  return settingsFrom(ours.data, theirs.service)
+  return createSettings(ours.data, theirs.service)
 }
 
 /** The faults that exist only in combination. */
@@ -45,7 +45,7 @@ function combinationFaults(given: CompleteOptions): string[] {
   const { urls, trustedDevices, notices, recovery, recordedFactors, onFactorsChanged } = given
   const { publicUrl, path, pathPrefix } = urls
   const hasStore = trustedDevices || notices.store || recovery?.store
-  return faultsOf(
+  return listFaults(
     publicUrl &&
       !hasStore &&
       'urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices',
@@ -72,7 +72,7 @@ function combinationFaults(given: CompleteOptions): string[] {
 }
 
 /** The faults that there are. */
-function faultsOf(...faults: readonly (string | false | undefined)[]): string[] {
+function listFaults(...faults: readonly (string | false | undefined)[]): string[] {
   return faults.filter((fault): fault is string => Boolean(fault))
 }
 
@@ -93,8 +93,8 @@ function serviceFaults(
     !apps &&
     !removes &&
     'recovery needs a service with the function removeFactor, which removes an app that a reset ended, or apps, of which a new one replaces it: implement removeFactor, or leave out apps: false'
-  if (tells) return faultsOf(recoveryFault)
-  return faultsOf(
+  if (tells) return listFaults(recoveryFault)
+  return listFaults(
     recoveryFault,
     apps &&
       !onFactorsChanged &&
@@ -113,12 +113,12 @@ function tellsFactors(service: Settings['service']): boolean {
 function languageFaults({ languages }: CompleteOptions): string[] {
   const { offer, remember, locale, texts } = languages
   if (!offer) {
-    return faultsOf(
+    return listFaults(
       remember && 'languages.remember saves a choice that no page offers: give languages.offer as well',
     )
   }
   const unknown = offer.filter((tag) => !texts.has(languageKey(tag)))
-  return faultsOf(
+  return listFaults(
     ...unknown.map(
       (tag) =>
         `languages.offer contains ${tag}, which the pages are not available in; give its texts in languages.texts`,
@@ -140,7 +140,7 @@ export function readServiceAddress(given: unknown): ServiceSettings {
       'The client was given what createMfa returned, which is no address: use mfa.client, or pass { baseUrl, apiKey }',
     ])
   }
-  const address = serviceAddress.safeParse(onlyGiven(readObject(given)))
+  const address = serviceAddress.safeParse(pickGiven(readObject(given)))
   if (address.success) return address.data
   throw new OptionsError(optionFaults(address.error, serviceAddress))
 }
@@ -158,7 +158,7 @@ function readService(given: unknown): ReadService {
   if (given !== undefined && object !== given) {
     return { faults: ['service must be { baseUrl, apiKey } or an object that implements MfaService'] }
   }
-  const address = serviceAddress.safeParse(onlyGiven(readObject(object)))
+  const address = serviceAddress.safeParse(pickGiven(readObject(object)))
   return address.success
     ? { service: address.data }
     : { faults: optionFaults(address.error, serviceAddress, ['service']) }

@@ -39,13 +39,13 @@ export function nameProduct(settings: Settings, name: string): void {
   for (const other of products) {
     const isApart = other === product || other.name === name || other.application !== application
     if (!isApart && (users === undefined || users !== other.users)) {
-      throw new OptionsError([sharedBy(other.name, name)])
+      throw new OptionsError([describeSharing(other.name, name)])
     }
   }
   product.name = name
   products.add(product)
 }
 
-function sharedBy(one: string, other: string): string {
+function describeSharing(one: string, other: string): string {
   return `users is missing: the products ${one} and ${other} have the same accounts at the MFA service, so a user of one could be another user of the other. If both have the same table of users, add users: 'users' to both. If not, add a name to one, such as users: 'staff', and give it a key of another application if service is given`
 }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import * as z from 'zod'
 import './host.js'
-import { type Given, optionsWith } from '../option-rules.js'
+import { createOptionsSchema, type Given } from '../option-rules.js'
 import type { TokenClaims, TokenEnd, TokenReason } from '../protocol/token-claims.js'
 import { itemStoreConfig } from '../stores/config.js'
 import { callback } from './callback.js'
@@ -60,7 +60,7 @@ export class TokenRules<User = Express.User> {
 export interface TokenOptions<User = Express.User> extends Given<TokenRules<User>> {}
 
 /** The option `tokens`. */
-export const tokens = optionsWith(
+export const tokens = createOptionsSchema(
   new TokenRules(),
   'must be an object like { findUser, issue, claims, store: "memory" }',
 )

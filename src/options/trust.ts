@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import './host.js'
-import { duration, type Given, optionsWith, wholeNumber } from '../option-rules.js'
+import { createOptionsSchema, duration, type Given, wholeNumber } from '../option-rules.js'
 import { itemStoreConfig } from '../stores/config.js'
 import { callback, isText } from './callback.js'
 
@@ -48,7 +48,7 @@ export class TrustedDeviceRules<User = Express.User> {
 export interface TrustedDeviceOptions<User = Express.User> extends Given<TrustedDeviceRules<User>> {}
 
 /** The option `trustedDevices`. */
-export const trustedDevices = optionsWith(
+export const trustedDevices = createOptionsSchema(
   new TrustedDeviceRules(),
   'must be an object like { store: "memory" }',
 )

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
+import { createOptionsSchema, type Given, setType, sitePath } from '../option-rules.js'
 
 const publicUrlText =
   'must be the https address of the app without a path, like https://app.example (http on this machine only)'
@@ -48,6 +48,6 @@ export class UrlRules {
 export interface UrlOptions extends Given<UrlRules> {}
 
 /** The option `urls`. */
-export const urls = typed<UrlOptions>()(
-  optionsWith(new UrlRules(), 'must be an object like { path: "/mfa" }'),
+export const urls = setType<UrlOptions>()(
+  createOptionsSchema(new UrlRules(), 'must be an object like { path: "/mfa" }'),
 )

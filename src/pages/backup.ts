@@ -50,7 +50,7 @@ export function backupCodesPage({ codes }: ViewOf<'backup-codes'>, { frame, word
 <div class="mfa-tools">
 <button class="mfa-secondary" type="button" hidden data-mfa-copy="${text}" data-mfa-copied="${backupCodes.copied}">${backupCodes.copy}</button>
 <button class="mfa-secondary" type="button" hidden data-mfa-print>${backupCodes.print}</button>
-<a class="mfa-secondary" href="${fileWith(
+<a class="mfa-secondary" href="${createFileAddress(
       backupCodes.file.replace('{app}', () => frame.appName),
       codes,
     )}" download="${fileName(frame)}">${backupCodes.download}</a>
@@ -83,7 +83,7 @@ function fileName({ appName, accountName, now }: PageFrame): string {
 }
 
 /** The codes as the address of a text file, which needs neither script nor another request. */
-function fileWith(title: string, codes: readonly string[]): string {
+function createFileAddress(title: string, codes: readonly string[]): string {
   return `data:text/plain;charset=utf-8,${encodeURIComponent([title, '', ...codes, ''].join('\r\n'))}`
 }
 
@@ -97,7 +97,7 @@ export function backupCodesLeftPage(
 ): Page {
   const { codesLeft } = words
   const isFew = view.left <= FEW_BACKUP_CODES
-  const next = (style: string) =>
+  const renderNext = (style: string) =>
     html`<a class="${style}" href="${safeLink(view.next)}">${words.code.submit}</a>`
   const renew = (style: string) =>
     html`<a class="${style}" href="${frame.base}/backup">${words.overview.backup}</a>`
@@ -107,7 +107,7 @@ export function backupCodesLeftPage(
     leadsHome: true,
     main: html`<p class="mfa-lead">${view.left === 0 ? codesLeft.none : text.count(codesLeft.left, view.left)}</p>
 ${isFew && html`<p>${codesLeft.advice}</p>`}
-<div class="mfa-actions">${isFew ? [renew('mfa-primary'), next('mfa-secondary')] : [next('mfa-primary'), renew('mfa-secondary')]}</div>`,
+<div class="mfa-actions">${isFew ? [renew('mfa-primary'), renderNext('mfa-secondary')] : [renderNext('mfa-primary'), renew('mfa-secondary')]}</div>`,
   }
 }
 

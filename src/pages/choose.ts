@@ -21,8 +21,8 @@ export function choosePage(view: ViewOf<'choose'>, context: PageContext): Page {
   const ofChoice = words.choose[options === 1 ? 'onlyLead' : 'lead'][purpose]
   const lead = isEmpty ? words.choose.none : view.recovers ? words.choose.lead.recovery : ofChoice
   const list =
-    options === 1 ? onlyOption(factors[0], view, context) : factorList({ ...view, factors }, context)
-  const title = options === 1 ? onlyTitle(factors[0], context) : html`${words.choose.title}`
+    options === 1 ? renderOnlyOption(factors[0], view, context) : factorList({ ...view, factors }, context)
+  const title = options === 1 ? renderOnlyTitle(factors[0], context) : html`${words.choose.title}`
   return {
     title: view.recovers ? html`${words.recovery.title}` : title,
     main: html`<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
@@ -32,7 +32,7 @@ ${view.recovers ? html`<p><a class="mfa-link" href="${startPath(frame)}?choose=a
 }
 
 /** The next step where there is nothing to choose. Without a factor, it is a backup code. */
-function onlyTitle(only: FactorView | undefined, context: PageContext): Html {
+function renderOnlyTitle(only: FactorView | undefined, context: PageContext): Html {
   const { choose } = context.words
   if (only === undefined) return html`${choose.backup}`
   return isDelivered(only.method)
@@ -41,7 +41,7 @@ function onlyTitle(only: FactorView | undefined, context: PageContext): Html {
 }
 
 /** The button of the only option. */
-function onlyOption(
+function renderOnlyOption(
   only: FactorView | undefined,
   { mayHaveBackup }: Pick<ViewOf<'choose'>, 'mayHaveBackup'>,
   context: PageContext,
@@ -82,7 +82,7 @@ function sendForm(view: ViewOf<'code'>, context: PageContext): Html {
   }
   const label = factor.method === 'app' ? restart : actText(factor, context)
   const button = html`<button class="mfa-primary" id="${SEND_BUTTON_ID}">${label}</button>`
-  const seconds = secondsToWait(challenge?.resendAt, context)
+  const seconds = countSecondsToWait(challenge?.resendAt, context)
   return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, SEND_BUTTON_ID, context)}</div>`
 }
 
@@ -105,7 +105,7 @@ export function sendAgain(challenge: ChallengeView, context: PageContext): Html 
   const label = challenge.factor.method === 'call' ? code.callAgain : code.again
   const button = html`<button class="mfa-secondary" id="${AGAIN_BUTTON_ID}">${label}</button>`
   return html`<div class="mfa-again">${challengeForm(challenge.factor, button, context)}${waitLine(
-    secondsToWait(challenge.resendAt, context),
+    countSecondsToWait(challenge.resendAt, context),
     AGAIN_BUTTON_ID,
     context,
   )}</div>`
@@ -119,7 +119,7 @@ function waitLine(seconds: number, enables: string, context: PageContext): Html 
 }
 
 /** The wait before a code can be sent again: the challenge's or the page message's, whichever is longer. */
-function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
+function countSecondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
   const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
   return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)
 }

@@ -16,7 +16,7 @@ export function codePage(view: ViewOf<'code'>, context: PageContext): Page {
   if (view.exhausted || (challenge === undefined && !needsNoDelivery)) return codeRequest(view, context)
   const { words } = context
   return {
-    title: html`${words.code.title[kindOf(view)]}`,
+    title: html`${words.code.title[getKind(view)]}`,
     asksForCode: true,
     main: html`${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
 ${entryForm(view, challenge, context)}
@@ -34,7 +34,7 @@ function entryForm(view: ViewOf<'code'>, challenge: ChallengeView | undefined, c
       kind: isBackup ? 'backup' : 'digits',
       // With the checkbox below the field, a complete code is not the end of the form.
       digits: isBackup || view.trust ? 0 : (view.digits ?? 6),
-      fromText: kindOf(view) === 'sms' || kindOf(view) === 'dual',
+      fromText: getKind(view) === 'sms' || getKind(view) === 'dual',
       isFirst: true,
       describedBy: LEAD_ID,
     },
@@ -70,6 +70,6 @@ function openChallenge(view: ViewOf<'code'>, { frame }: PageContext): ChallengeV
   return challenge.factor.id === factor.id && challenge.expiresAt > frame.now ? challenge : undefined
 }
 
-function kindOf({ factor }: ViewOf<'code'>): CodeMethod | 'backup' {
+function getKind({ factor }: ViewOf<'code'>): CodeMethod | 'backup' {
   return factor === 'backup' ? 'backup' : factor.method
 }

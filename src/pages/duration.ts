@@ -1,4 +1,4 @@
-import { memoized } from '../protocol/language.js'
+import { memoize } from '../protocol/language.js'
 
 const UNITS = [
   ['day', 86_400_000],
@@ -6,22 +6,27 @@ const UNITS = [
   ['minute', 60_000],
 ] as const
 
-const lengths = memoized((unit: (typeof UNITS)[number][0]) =>
-  memoized((locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })),
+const lengths = memoize((unit: (typeof UNITS)[number][0]) =>
+  memoize((locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })),
 )
-const dates = memoized(
+const dates = memoize(
   (locale: string) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
 )
-const relativeDays = memoized((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
-const relativeTimes = memoized((locale: string) => {
+const relativeDays = memoize((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+const relativeTimes = memoize((locale: string) => {
   const format = new Intl.RelativeTimeFormat(locale)
-  const inUnit = (unit: Intl.RelativeTimeFormatUnit) =>
-    memoized((value: number) => spaced(locale, format.format(value, unit)))
-  return { second: inUnit('second'), minute: inUnit('minute'), hour: inUnit('hour'), day: inUnit('day') }
+  const createFormat = (unit: Intl.RelativeTimeFormatUnit) =>
+    memoize((value: number) => removeSpaces(locale, format.format(value, unit)))
+  return {
+    second: createFormat('second'),
+    minute: createFormat('minute'),
+    hour: createFormat('hour'),
+    day: createFormat('day'),
+  }
 })
 
 /** A date: "March 1, 2027". In UTC, since the time zone of the user is unknown. */
-export function dateOf(locale: string, at: number): string {
+export function formatDate(locale: string, at: number): string {
   return dates(locale).format(at)
 }
 
@@ -29,21 +34,21 @@ export function dateOf(locale: string, at: number): string {
 const HOURS_UP_TO_MS = 36 * 3_600_000
 
 /** Words a duration in a language. */
-export function lengthOf(locale: string, ms: number): string {
+export function formatLength(locale: string, ms: number): string {
   const fits = ([unit, size]: (typeof UNITS)[number]) =>
     ms % size === 0 && (unit !== 'day' || ms > HOURS_UP_TO_MS)
   const [unit, size] = UNITS.find(fits) ?? ['minute', 60_000]
-  return spaced(locale, lengths(unit)(locale).format(Math.round(ms / size)))
+  return removeSpaces(locale, lengths(unit)(locale).format(Math.round(ms / size)))
 }
 
 /** A past time in words, in units of 24 hours: "today", "yesterday", "3 days ago". */
-export function daysAgo(locale: string, ms: number): string {
+export function formatDaysAgo(locale: string, ms: number): string {
   const days = Math.max(0, Math.floor(ms / 86_400_000))
-  return spaced(locale, relativeDays(locale).format(-days, 'day'))
+  return removeSpaces(locale, relativeDays(locale).format(-days, 'day'))
 }
 
 /** A future time, rounded up: "in 45 seconds", "in 4 minutes". `mfa.js` counts down in the same units. */
-export function inTime(locale: string, seconds: number): string {
+export function formatWait(locale: string, seconds: number): string {
   const left = Math.max(1, Math.ceil(seconds))
   const words = relativeTimes(locale)
   if (left <= 90) return words.second(left)
@@ -54,6 +59,6 @@ export function inTime(locale: string, seconds: number): string {
 }
 
 /** Japanese text has no spaces, also not beside the numbers that `Intl` formats. */
-function spaced(locale: string, text: string): string {
+function removeSpaces(locale: string, text: string): string {
   return locale === 'ja' ? text.replaceAll(' ', '') : text
 }

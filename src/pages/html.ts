@@ -19,15 +19,15 @@ export type Renderable = Html | string | number | undefined | false | readonly R
 export function html(strings: TemplateStringsArray, ...values: readonly Renderable[]): Html {
   let markup = strings[0] ?? ''
   for (let index = 0; index < values.length; index++) {
-    markup += markupOf(values[index]) + strings[index + 1]
+    markup += renderMarkup(values[index]) + strings[index + 1]
   }
   return new Html(markup)
 }
 
-function markupOf(value: Renderable): string {
+function renderMarkup(value: Renderable): string {
   if (value === undefined || value === false) return ''
   if (typeof value !== 'object') return escapeHtml(String(value))
-  return value instanceof Html ? value.markup : value.map(markupOf).join('')
+  return value instanceof Html ? value.markup : value.map(renderMarkup).join('')
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ function escapeHtml(text: string): string {
 }
 
 /** Markup without its tags, for places that show only text. Values are escaped, so every `<` begins a tag. */
-export function withoutTags({ markup }: Html): Html {
+export function removeTags({ markup }: Html): Html {
   return new Html(markup.replaceAll(/<[^>]*>/g, ''))
 }
 

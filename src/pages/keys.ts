@@ -22,14 +22,17 @@ export function keysPage(view: ViewOf<'keys'>, context: PageContext): Page {
     main: html`${strongerRequired(view, context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
 ${keyFailures(context)}
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.keys.map((key) => keyItem(key, context))}</ul>`}
-${revokesDevices(view, context)}
-<div class="mfa-actions"${signals(view)}>${passkeysFirst(view.methods).map((method, index) =>
+${renderRevocationHint(view, context)}
+<div class="mfa-actions"${signals(view)}>${sortPasskeysFirst(view.methods).map((method, index) =>
       addKeyForm(method, addButton(method, isEmpty && index === 0, context), context),
     )}${view.next !== undefined && html`<a class="mfa-${isEmpty ? 'secondary' : 'primary'}" href="${safeLink(view.next)}">${fill(enrolled.done, { app: frame.appName })}</a>`}</div>`,
   }
 }
 
-function revokesDevices(view: { readonly revokesDevices?: boolean }, { words }: PageContext): Html | false {
+function renderRevocationHint(
+  view: { readonly revokesDevices?: boolean },
+  { words }: PageContext,
+): Html | false {
   return view.revokesDevices === true && html`<p>${words.keys.browsers}</p>`
 }
 
@@ -52,7 +55,7 @@ function addButton(method: KeyMethod, isPrimary: boolean, { words }: PageContext
 }
 
 /** For most users, a passkey is the better choice. */
-function passkeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
+function sortPasskeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
   return [...methods].sort((one, other) => Number(other === 'passkey') - Number(one === 'passkey'))
 }
 
@@ -73,7 +76,7 @@ export function keyPage(view: ViewOf<'key'>, context: PageContext): Page {
       title,
       main: html`${frame.message === undefined && html`<p class="mfa-lead">${words.keys.exhausted}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
-${otherWays(view, context)}`,
+${renderOtherWays(view, context)}`,
     }
   }
   const button = html`<button type="button" class="mfa-primary" data-mfa-first>${words.code.submit}</button>`
@@ -83,12 +86,12 @@ ${otherWays(view, context)}`,
     main: html`${stepUpReason(context)}<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
 ${keyFailures(context)}
 <form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}"><input type="hidden" name="response">${approvalField(context)}${trustChoice(view, context)}${button}</form>
-${otherWays(view, context)}`,
+${renderOtherWays(view, context)}`,
   }
 }
 
 /** The other factors, folded up beside the button. */
-function otherWays(view: ViewOf<'key'>, context: PageContext): Html | undefined {
+function renderOtherWays(view: ViewOf<'key'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   const { others, backup, mayHaveBackup = false } = view
   const hasOthers = others.length > 0 || backup || mayHaveBackup
@@ -126,7 +129,7 @@ export function keyOfferPage(view: ViewOf<'key-offer'>, context: PageContext): P
     leadsHome: true,
     main: html`<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
 ${keyFailures(context)}
-${revokesDevices(view, context)}
+${renderRevocationHint(view, context)}
 ${addKeyForm('passkey', button, context, created)}
 <form class="mfa-form" method="post" action="${frame.base}/keys/offer/decline"><button class="mfa-secondary">${leave.notNow}</button></form>`,
   }

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { DetailLine } from '../protocol/details.js'
 import type { Strength } from '../protocol/factor.js'
-import { languageKey, memoized } from '../protocol/language.js'
+import { languageKey, memoize } from '../protocol/language.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import { countdown } from './delivery-line.js'
-import { type Html, html, type Renderable, safeLink, withoutTags } from './html.js'
+import { type Html, html, type Renderable, removeTags, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { keyFaultText } from './key-failure.js'
 import { type Page, type PageContext, startPath } from './page.js'
-import { fill, type Languages, textFor } from './text.js'
+import { fill, type Languages, pickText } from './text.js'
 import type { PageFrame, PageMessage } from './view.js'
 
 /** A file that the pages link to. */
@@ -29,12 +29,12 @@ const BUNDLED =
 
 /** The style sheet and the scripts of the pages, at `{base}/assets/`. The build writes `mfa-keys.js`. */
 export const assets: Readonly<Record<AssetName, Asset>> = {
-  'mfa.css': asset('assets/mfa.css', 'text/css; charset=utf-8'),
-  'mfa.js': asset('assets/mfa.js', 'text/javascript; charset=utf-8'),
-  'mfa-keys.js': asset('dist/pages/mfa-keys.js', 'text/javascript; charset=utf-8'),
+  'mfa.css': createAsset('assets/mfa.css', 'text/css; charset=utf-8'),
+  'mfa.js': createAsset('assets/mfa.js', 'text/javascript; charset=utf-8'),
+  'mfa-keys.js': createAsset('dist/pages/mfa-keys.js', 'text/javascript; charset=utf-8'),
 }
 
-function asset(path: string, type: string): Asset {
+function createAsset(path: string, type: string): Asset {
   // src/pages and dist/cjs lie equally deep below the package.
   const file = new URL(`../../${path}`, import.meta.url)
   if (!existsSync(file)) throw new Error(`countersign has no ${path} beside its code. ${BUNDLED}`)
@@ -43,11 +43,11 @@ function asset(path: string, type: string): Asset {
 }
 
 /** The HTML document around a page. It has no inline scripts or styles, so that it works under a strict CSP. */
-export function layout(page: Page, context: PageContext): Html {
+export function renderLayout(page: Page, context: PageContext): Html {
   const { frame, text, words } = context
   const isError = page.error === true || frame.message?.tone === 'error'
   const title = fill(isError ? words.documentTitleError : words.documentTitle, {
-    page: withoutTags(page.title),
+    page: removeTags(page.title),
     app: frame.appName,
   })
   return html`<!doctype html>
@@ -67,7 +67,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <body>
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span>${frame.accountName !== undefined && html`<span class="mfa-account"><bdi>${frame.accountName}</bdi></span>`}</header>
 <main class="mfa-card">
-${headingOf(page, context)}
+${renderHeading(page, context)}
 ${messageBox(context)}${page.main}
 </main>
 ${pageFooter(page, context)}
@@ -81,7 +81,7 @@ ${pageFooter(page, context)}
 const MAX_LARGE_VALUE = 28
 
 /** The act that the user approves or has approved, before all else: the first line is the heading, the others stand whole below (R121, R123). */
-function headingOf({ title, approved }: Page, { frame, words }: PageContext): Html {
+function renderHeading({ title, approved }: Page, { frame, words }: PageContext): Html {
   const lines = frame.approval?.lines ?? approved
   if (!lines) return html`<h1>${title}</h1>`
   const [act, ...others] = lines
@@ -113,7 +113,7 @@ function mark({ appName, logo }: PageFrame): Html {
 const characters = new Intl.Segmenter()
 
 /** The first character of the app's name, which is found once. */
-const initial = memoized((name: string) => {
+const initial = memoize((name: string) => {
   const [first] = characters.segment(name.trim())
   return first?.segment.toLocaleUpperCase() ?? ''
 })
@@ -209,7 +209,7 @@ function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
 }
 
 /** The name of a language in that language, capitalized. */
-const nameOf = memoized((tag: string) => {
+const nameOf = memoize((tag: string) => {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   const [first = ''] = name
   return first.toLocaleUpperCase(tag) + name.slice(first.length)
@@ -221,7 +221,7 @@ export function changeLine(
   change: 'app' | KeyMethod | 'backup_codes',
   languages: Languages,
 ): DetailLine {
-  const { words } = textFor(preferredLanguages, languages)
+  const { words } = pickText(preferredLanguages, languages)
   const { overview, keys, approval } = words
   const value = change === 'app' || change === 'backup_codes' ? approval.change[change] : keys.add[change]
   return { label: overview.title, value }
@@ -233,7 +233,7 @@ export function hostBanner(
   about: { readonly until: number; readonly minStrength?: Strength | undefined } | 'weak_app',
   languages: Languages,
 ): string {
-  const { words, dateOf } = textFor(preferredLanguages, languages)
+  const { words, dateOf } = pickText(preferredLanguages, languages)
   if (about === 'weak_app') return words.weakApp
   const { until, minStrength } = about
   const text = minStrength

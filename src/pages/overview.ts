@@ -1,4 +1,4 @@
-import { strengthOf } from '../protocol/factor.js'
+import { getStrength } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod, type Method } from '../protocol/methods.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
@@ -23,7 +23,7 @@ export function overviewPage(view: ViewOf<'overview'>, context: PageContext): Pa
     main: html`<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 <section class="mfa-group">${!isEmpty && html`<h2>${overview.factors}</h2><ul class="mfa-factors" aria-label="${overview.factors}">${items}</ul>`}
 ${factorActions(view, context)}</section>
-${codesGroup(view, context)}
+${renderCodesGroup(view, context)}
 ${view.devices === true && html`<section class="mfa-group"><h2>${words.devices.title}</h2>${actionLink(`${frame.base}/devices`, overview.browsers)}</section>`}`,
   }
 }
@@ -41,14 +41,14 @@ function factorActions(view: ViewOf<'overview'>, { frame, words }: PageContext):
 }
 
 /** The backup codes: how many are left, and the link that creates some. */
-function codesGroup(view: ViewOf<'overview'>, context: PageContext): Html | false {
+function renderCodesGroup(view: ViewOf<'overview'>, context: PageContext): Html | false {
   const { frame, words } = context
   const { backupCodes, codesLeft, enrolled, overview } = words
   const left = view.backupCodesLeft ?? 0
   const isNone = view.backupCodesLeft === 0
   if (!view.backup && left === 0 && !isNone) return false
   return html`<section class="mfa-group"><h2>${backupCodes.list}</h2>
-${left > 0 && html`<ul class="mfa-factors" aria-label="${backupCodes.list}">${codesItem(view, left, context)}</ul>`}${isNone && html`<p>${codesLeft.zero}</p>`}
+${left > 0 && html`<ul class="mfa-factors" aria-label="${backupCodes.list}">${renderCodesItem(view, left, context)}</ul>`}${isNone && html`<p>${codesLeft.zero}</p>`}
 ${view.backup && actionLink(`${frame.base}/backup`, left > 0 ? overview.backup : enrolled.backup)}</section>`
 }
 
@@ -57,7 +57,7 @@ function actionLink(href: string, label: string, style = 'mfa-secondary'): Html 
 }
 
 /** How many backup codes are left, and the link that removes them all. */
-function codesItem(view: ViewOf<'overview'>, left: number, context: PageContext): Html {
+function renderCodesItem(view: ViewOf<'overview'>, left: number, context: PageContext): Html {
   const { frame, text, words } = context
   const { list } = words.backupCodes
   return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${text.count(words.codesLeft.left, left)}</span>${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
@@ -147,7 +147,7 @@ function backupLink(context: PageContext): Html {
 /** A hint for factors that are less secure than another one of the user (R48). */
 function hintOf(method: Method, all: readonly FactorView[], { words }: PageContext): Renderable {
   if (!isDelivered(method)) return undefined
-  if (strengthOf(method) === 'weak') return all.length > 1 && hint(words.choose.emailHint)
+  if (getStrength(method) === 'weak') return all.length > 1 && hint(words.choose.emailHint)
   return all.some((other) => other.method === 'app') && hint(words.choose.phoneHint)
 }
 

@@ -34,7 +34,7 @@ export function recoveryPage(view: ViewOf<'recovery'>, context: PageContext): Pa
   return {
     title: html`${view.ready ? recovery.readyTitle : recovery.waitingTitle}`,
     main: html`${view.ready ? html`<p class="mfa-lead">${recovery.ready}</p>` : waitingLine(view.readyAt, context)}
-${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${unreachedLine(view, context)}<p>${recovery.stop}</p>`}
+${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${renderUnreached(view, context)}<p>${recovery.stop}</p>`}
 <div class="mfa-actions">${view.ready && html`<form method="post" action="${frame.base}/recover/complete"><button class="mfa-primary">${recovery.complete}</button></form>`}
 <form method="post" action="${frame.base}/recover/cancel"><button class="mfa-secondary">${recovery.cancel}</button></form></div>`,
   }
@@ -64,7 +64,7 @@ function waitingLine(readyAt: number, context: PageContext): Html {
   return countdown({ seconds, phrase: recovery.waiting, ready: recovery.readyTitle, isLead: true }, context)
 }
 
-function unreachedLine({ unreached = [] }: ViewOf<'recovery'>, { words }: PageContext): Html | false {
+function renderUnreached({ unreached = [] }: ViewOf<'recovery'>, { words }: PageContext): Html | false {
   return unreached.length > 0 && html`<p>${words.recovery.unreached}</p>${contactList(unreached)}`
 }
 

@@ -1,4 +1,4 @@
-import { strongestOf } from '../protocol/factor.js'
+import { findStrongest } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { factorItem } from './overview.js'
@@ -14,7 +14,7 @@ export function removePage({ factor, others, revokesDevices }: ViewOf<'remove'>,
   return {
     title: html`${isApp ? remove.appTitle : remove.codesTitle}`,
     main: html`<p class="mfa-lead">${fill(isApp ? remove.app : remove.codes, { app: frame.appName })}</p>
-${otherFactors(others, context)}
+${renderOtherFactors(others, context)}
 ${isApp && risk(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}${isApp ? '/enroll-app/remove' : '/backup/remove'}"><button class="mfa-primary mfa-danger">${words.devices.revoke}</button></form>
@@ -22,7 +22,7 @@ ${revokesDevices && html`<p>${remove.browsers}</p>`}
   }
 }
 
-function otherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
+function renderOtherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
   if (others.length === 0) return undefined
   return html`<p>${context.words.remove.next}</p>
 <ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
@@ -38,7 +38,8 @@ function risk(others: readonly FactorView[], { words }: PageContext, lost?: stri
     strong: undefined,
     'phishing-resistant': undefined,
   }
-  const then = others.length === 0 ? remove.password : enough[strongestOf(others.map(({ method }) => method))]
+  const then =
+    others.length === 0 ? remove.password : enough[findStrongest(others.map(({ method }) => method))]
   return html`<p><strong>${[others.length > 0 && lost, then].filter(Boolean).join(' ')}</strong></p>`
 }
 
@@ -52,7 +53,7 @@ export function keyRemovePage(
   return {
     title: fill(keys.removeTitle, { name: key.name }),
     main: html`<p class="mfa-lead">${fill(keys.remove, { app: frame.appName })}</p>
-${otherFactors(others, context)}
+${renderOtherFactors(others, context)}
 ${risk(others, context, keys.phishing)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}/keys/remove"><input type="hidden" name="key" value="${key.id}"><button class="mfa-primary mfa-danger">${devices.revoke}</button></form>

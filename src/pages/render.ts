@@ -10,7 +10,7 @@ import { codePage } from './code.js'
 import { devicesPage } from './devices.js'
 import { enrolledPage, enrollPage, enrollStartPage } from './enroll.js'
 import { keyOfferPage, keyPage, keysPage } from './keys.js'
-import { layout } from './layout.js'
+import { renderLayout } from './layout.js'
 import { overviewPage } from './overview.js'
 import type { Page, PageContext } from './page.js'
 import {
@@ -24,7 +24,7 @@ import {
 } from './recovery.js'
 import { keyRemovePage, removePage } from './remove.js'
 import { resumePage, stopPage } from './stop.js'
-import { catalogues, type Languages, textFor } from './text.js'
+import { catalogues, type Languages, pickText } from './text.js'
 import type { PageFrame, View, ViewOf } from './view.js'
 
 /** The page of each view. */
@@ -59,10 +59,10 @@ const PAGES: { readonly [Name in View['page']]: (view: ViewOf<Name>, context: Pa
 
 /** Renders a view to an HTML document, in the language that matches `frame.locales` best. */
 export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
-  const text = textFor(frame.locales, languages)
+  const text = pickText(frame.locales, languages)
   const asksForAppCode = view.page === 'code' && view.factor !== 'backup' && view.factor.method === 'app'
   const context: PageContext = { frame, text, words: text.words, asksForAppCode }
   // TypeScript does not see that the function takes this view.
   const pageOf = PAGES[view.page] as (view: View, context: PageContext) => Page
-  return layout(pageOf(view, context), context).markup
+  return renderLayout(pageOf(view, context), context).markup
 }

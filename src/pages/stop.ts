@@ -20,15 +20,15 @@ export function stopPage(view: ViewOf<'stop'>, context: PageContext): Page {
   return {
     title: view.unasked === true ? html`${unavailable.title}` : title,
     error: true,
-    leadsHome: nextOf(view, context) === 'home',
+    leadsHome: findNext(view, context) === 'home',
     main: html`${adviceCountdown(view, context) ?? html`<p class="mfa-lead">${isUnavailable ? unavailable.advice : advice}</p>`}
-${message.code === 'factors_withheld' && wayBackIn(context)}
+${message.code === 'factors_withheld' && renderWayBack(context)}
 ${nextStepLink(view, context)}`,
   }
 }
 
 /** The ways left to a user whose factors cannot be used: the host's help text, and a recovery. */
-function wayBackIn(context: PageContext): Html {
+function renderWayBack(context: PageContext): Html {
   const { help } = context.frame
   return html`${help !== undefined && html`<p class="mfa-help">${help}</p>`}
 ${recoverLink(context)}`
@@ -48,14 +48,14 @@ function adviceCountdown({ message }: ViewOf<'stop'>, context: PageContext): Htm
 }
 
 /** Where the page leads: home, if nothing else is said and its end has no link. */
-function nextOf({ next }: ViewOf<'stop'>, { frame }: PageContext): ViewOf<'stop'>['next'] {
+function findNext({ next }: ViewOf<'stop'>, { frame }: PageContext): ViewOf<'stop'>['next'] {
   return next ?? (frame.purpose === 'sign-in' && frame.pendingLoginEndsAt === undefined ? 'home' : undefined)
 }
 
 function nextStepLink(view: ViewOf<'stop'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   const { message } = view
-  const next = nextOf(view, context)
+  const next = findNext(view, context)
   if (next === undefined) return undefined
   if (next === 'own-account') {
     return html`<form class="mfa-form" method="post" action="${frame.base}/cancel"><button class="mfa-primary">${words.stop[next]}</button></form>`

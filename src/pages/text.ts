@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { languageKey, languageTag, memoized, pickLocale } from '../protocol/language.js'
-import { dateOf, daysAgo, inTime, lengthOf } from './duration.js'
+import { languageKey, languageTag, memoize, pickLocale } from '../protocol/language.js'
+import { formatDate, formatDaysAgo, formatLength, formatWait } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { en } from './locales/en.js'
@@ -26,9 +26,9 @@ export const TRANSLATIONS = [
 export type TextsByLanguage<Texts> = ReadonlyMap<string, () => Texts>
 
 /** The texts of a catalogue in all its languages. */
-export function textsOf<Texts>(catalogue: 'pages' | 'notices', english: Texts): TextsByLanguage<Texts> {
+export function loadTexts<Texts>(catalogue: 'pages' | 'notices', english: Texts): TextsByLanguage<Texts> {
   // src/pages and dist/cjs lie equally deep below the package. Tests compare every file with the English texts, so it has their type.
-  const read = memoized(
+  const read = memoize(
     (tag: string): Texts =>
       JSON.parse(readFileSync(new URL(`../../locales/${catalogue}/${tag}.json`, import.meta.url), 'utf8')),
   )
@@ -38,11 +38,11 @@ export function textsOf<Texts>(catalogue: 'pages' | 'notices', english: Texts): 
   ])
 }
 
-const pluralRules = memoized((locale: string) => new Intl.PluralRules(locale))
-const numbers = memoized((locale: string) => new Intl.NumberFormat(locale))
+const pluralRules = memoize((locale: string) => new Intl.PluralRules(locale))
+const numbers = memoize((locale: string) => new Intl.NumberFormat(locale))
 
 /** The built-in languages of the pages. */
-export const catalogues: TextsByLanguage<Catalogue> = textsOf('pages', en)
+export const catalogues: TextsByLanguage<Catalogue> = loadTexts('pages', en)
 
 /** The languages of an app's pages: the built-in ones and the host's. */
 export type Languages = TextsByLanguage<Catalogue>
@@ -64,7 +64,7 @@ export interface Text {
 }
 
 /** Picks the text in the language that the user prefers. */
-export function textFor(preferred: readonly string[], languages: Languages): Text {
+export function pickText(preferred: readonly string[], languages: Languages): Text {
   const key = pickLocale(preferred, languages)
   const words = languages.get(key)?.() ?? en
   const locale = languageTag(key)
@@ -72,11 +72,11 @@ export function textFor(preferred: readonly string[], languages: Languages): Tex
     locale,
     words,
     inTime(seconds) {
-      return seconds === undefined ? words.later : inTime(locale, seconds)
+      return seconds === undefined ? words.later : formatWait(locale, seconds)
     },
-    dateOf: (at) => dateOf(locale, at),
-    daysAgo: (ms) => daysAgo(locale, ms),
-    lengthOf: (ms) => lengthOf(locale, ms),
+    dateOf: (at) => formatDate(locale, at),
+    daysAgo: (ms) => formatDaysAgo(locale, ms),
+    lengthOf: (ms) => formatLength(locale, ms),
     count(phrase, count) {
       const form = phrase[pluralRules(locale).select(count)] ?? phrase.other
       return fill(form, { count: numbers(locale).format(count) })
@@ -90,6 +90,6 @@ export function fill(phrase: Phrase, values: Values): Html {
 }
 
 /** Texts between placeholders, and the names of these. Each phrase of the catalogues is split once. */
-const partsOf = memoized((phrase: Phrase): readonly (Html | string)[] =>
+const partsOf = memoize((phrase: Phrase): readonly (Html | string)[] =>
   phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? html`${part}` : part)),
 )

@@ -1,5 +1,5 @@
 import { readObject } from '../json.js'
-import { languageKey, matchLanguage, memoized } from '../protocol/language.js'
+import { languageKey, matchLanguage, memoize } from '../protocol/language.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { en as englishPages } from './locales/en.js'
 import { type NoticeCatalogue, noticeCatalogues } from './notices/compose.js'
@@ -25,7 +25,7 @@ export type MfaTexts = Readonly<Record<string, PartsOf<AppCatalogue> | undefined
 
 const ENGLISH = { ...englishPages, notices: englishNotices }
 
-const builtIn = memoized((key: string): Required<AppCatalogue> => {
+const builtIn = memoize((key: string): Required<AppCatalogue> => {
   const [pages, notices] = [catalogues.get(key), noticeCatalogues.get(key)]
   return { ...(pages?.() ?? englishPages), notices: notices?.() ?? englishNotices }
 })
@@ -55,11 +55,11 @@ export function readTexts(
     const baseKey = matchLanguage([tag], languages)
     const base = baseKey === undefined ? undefined : languages.get(baseKey)
     const found = isTag(tag)
-      ? faultsIn(texts, base === undefined)
+      ? findFaults(texts, base === undefined)
       : [{ path: [], message: 'is not a language tag like nl or pt-BR' }]
     faults.push(...found.map(({ path, message }) => ({ path: [tag, ...path], message })))
     // It was compared with the English catalogue, so it has the right type.
-    const withBase = memoized(() => merged(base?.() ?? {}, texts) as AppCatalogue)
+    const withBase = memoize(() => mergeTexts(base?.() ?? {}, texts) as AppCatalogue)
     if (found.length === 0) languages.set(languageKey(tag), () => withBase(tag))
   }
   return faults.length > 0 ? { faults } : { languages }
@@ -73,12 +73,12 @@ function isTag(tag: string): boolean {
   }
 }
 
-function faultsIn(texts: unknown, isNew: boolean): TextFault[] {
+function findFaults(texts: unknown, isNew: boolean): TextFault[] {
   const faults = compare(texts, [])
   if (faults.length > 0 || !isNew) return faults
   const { notices, ...pages } = ENGLISH
   const hasNotices = isObject(texts) && texts.notices !== undefined
-  const missing = missingIn(texts, hasNotices ? { ...pages, notices } : pages)
+  const missing = findMissingTexts(texts, hasNotices ? { ...pages, notices } : pages)
   if (missing.length === 0) return []
   const more = missing.length - MAX_LISTED
   const listed = missing.slice(0, MAX_LISTED).join(', ')
@@ -89,7 +89,7 @@ function faultsIn(texts: unknown, isNew: boolean): TextFault[] {
 /** Compares the texts at `path` with the English ones and returns the faults. */
 function compare(given: unknown, path: readonly string[]): TextFault[] {
   if (given === undefined) return []
-  const english = at(ENGLISH, path)
+  const english = getText(ENGLISH, path)
   if (english === undefined) return [{ path, message: 'is not the name of a text; check its spelling' }]
   if (typeof english === 'string') return comparePhrase(given, path)
   if (!isObject(given)) return [{ path, message: 'must be an object with texts' }]
@@ -107,15 +107,16 @@ function comparePhrase(given: unknown, path: readonly string[]): TextFault[] {
   if (path.join() === 'dir' && given !== 'ltr' && given !== 'rtl') {
     return [{ path, message: 'must be "ltr" or "rtl"' }]
   }
-  const faults = unknownIn(given, path)
-  return faults.length > 0 ? faults : missingFrom(given, path)
+  const faults = findUnknown(given, path)
+  return faults.length > 0 ? faults : findMissingPlaceholders(given, path)
 }
 
-function unknownIn(phrase: string, path: readonly string[]): TextFault[] {
-  const isUnknown = (known: ReadonlySet<string>) => placeholdersIn(phrase).filter((name) => !known.has(name))
+function findUnknown(phrase: string, path: readonly string[]): TextFault[] {
+  const isUnknown = (known: ReadonlySet<string>) =>
+    listPlaceholders(phrase).filter((name) => !known.has(name))
   // Only a phrase with other placeholders than the English one makes it necessary to read the other languages.
-  if (isUnknown(new Set(placeholdersAt(path, ENGLISH))).length === 0) return []
-  const known = placeholdersInAllLanguages(path)
+  if (isUnknown(new Set(findPlaceholders(path, ENGLISH))).length === 0) return []
+  const known = listPlaceholdersOfAllLanguages(path)
   const unknown = isUnknown(known)
   if (unknown.length === 0) return []
   const allowed = known.size > 0 ? `use only ${[...known].join(' and ')}` : 'it has no placeholders'
@@ -123,41 +124,41 @@ function unknownIn(phrase: string, path: readonly string[]): TextFault[] {
 }
 
 /** The name of the app can be left out of every phrase, and the number out of a plural form such as "one". */
-function missingFrom(phrase: string, path: readonly string[]): TextFault[] {
+function findMissingPlaceholders(phrase: string, path: readonly string[]): TextFault[] {
   const isExact = ['zero', 'one', 'two'].includes(path.at(-1) ?? '')
-  const missing = placeholdersAt(path, ENGLISH).filter(
+  const missing = findPlaceholders(path, ENGLISH).filter(
     (name) => name !== '{app}' && !(name === '{count}' && isExact) && !phrase.includes(name),
   )
   return missing.length > 0 ? [{ path, message: `must contain ${missing.join(' and ')}` }] : []
 }
 
 /** Some languages name the app where others do not. */
-function placeholdersInAllLanguages(path: readonly string[]): ReadonlySet<string> {
-  return new Set([...catalogues.keys()].flatMap((key) => placeholdersAt(path, builtIn(key))))
+function listPlaceholdersOfAllLanguages(path: readonly string[]): ReadonlySet<string> {
+  return new Set([...catalogues.keys()].flatMap((key) => findPlaceholders(path, builtIn(key))))
 }
 
 /** The placeholders of a phrase. In a plural, they are in the form `other`, which every language has. */
-function placeholdersAt(path: readonly string[], catalogue: AppCatalogue): readonly string[] {
-  const phrase = at(catalogue, path) ?? at(catalogue, [...path.slice(0, -1), 'other'])
-  return typeof phrase === 'string' ? placeholdersIn(phrase) : []
+function findPlaceholders(path: readonly string[], catalogue: AppCatalogue): readonly string[] {
+  const phrase = getText(catalogue, path) ?? getText(catalogue, [...path.slice(0, -1), 'other'])
+  return typeof phrase === 'string' ? listPlaceholders(phrase) : []
 }
 
-function placeholdersIn(phrase: string): string[] {
+function listPlaceholders(phrase: string): string[] {
   return [...phrase.matchAll(/\{\w+\}/g)].map(([name]) => name)
 }
 
-function missingIn(given: unknown, builtIn: object, path = ''): string[] {
+function findMissingTexts(given: unknown, builtIn: object, path = ''): string[] {
   return Object.entries(builtIn).flatMap(([key, part]: [string, unknown]) => {
     // Languages have different plural forms, but all have `other`.
     if ('other' in builtIn && key !== 'other') return []
     const theirs: unknown = isObject(given) && Object.hasOwn(given, key) ? given[key] : undefined
     const name = path + key
-    if (isObject(part)) return missingIn(theirs, part, `${name}.`)
+    if (isObject(part)) return findMissingTexts(theirs, part, `${name}.`)
     return theirs === undefined ? [name] : []
   })
 }
 
-function at(catalogue: object, path: readonly string[]): string | object | undefined {
+function getText(catalogue: object, path: readonly string[]): string | object | undefined {
   return path.reduce<string | object | undefined>((whole, key) => {
     if (typeof whole !== 'object' || !Object.hasOwn(whole, key)) return undefined
     const part: unknown = readObject(whole)[key]
@@ -165,11 +166,11 @@ function at(catalogue: object, path: readonly string[]): string | object | undef
   }, catalogue)
 }
 
-function merged(base: object, texts: unknown): object {
+function mergeTexts(base: object, texts: unknown): object {
   const whole: Record<string, unknown> = { ...base }
   for (const [key, part] of Object.entries(isObject(texts) ? texts : {})) {
     if (typeof part === 'string') whole[key] = part
-    else if (isObject(part)) whole[key] = merged(readObject(whole[key]), part)
+    else if (isObject(part)) whole[key] = mergeTexts(readObject(whole[key]), part)
   }
   return whole
 }

@@ -9,7 +9,7 @@ export interface AnswerToken {
 const TOKEN = /^[\w.~+/-]{16,4096}=*$/
 
 /** The values in a JSON text that look like a token. */
-export function tokensIn(text: string): AnswerToken[] {
+export function findTokens(text: string): AnswerToken[] {
   const found: AnswerToken[] = []
   try {
     JSON.parse(text, (field: string, value: unknown) => {
@@ -24,15 +24,15 @@ export function tokensIn(text: string): AnswerToken[] {
 
 /** Whether a JSON text begins a login of a client without cookies, or asks such a client for a factor. */
 export function isPendingLogin(text: string): boolean {
-  return referenceIn(text) !== undefined
+  return findReference(text) !== undefined
 }
 
-function referenceIn(text: string): string | undefined {
+function findReference(text: string): string | undefined {
   return /"login":"([\w-]{43})"/.exec(text)?.[1]
 }
 
 /** The credentials that a client without cookies keeps of answers and sends with later requests: the reference of its login, and then the access token. */
-export function keptTokens() {
+export function createTokenStore() {
   let reference: string | undefined
   let access: string | undefined
   return {
@@ -47,14 +47,14 @@ export function keptTokens() {
         .clone()
         .text()
         .catch(() => '')
-      const next = referenceIn(text)
+      const next = findReference(text)
       if (next !== undefined) {
         reference = next
         if (text.includes('"mfa_required"')) access = undefined
       } else if (reference !== undefined && answer.ok) {
         const isAccess = ({ field }: AnswerToken) =>
           /access|token/i.test(field) && !/refresh|csrf/i.test(field)
-        const issued = tokensIn(text).find(isAccess)
+        const issued = findTokens(text).find(isAccess)
         if (issued) [reference, access] = [undefined, issued.value]
       }
     },
@@ -62,4 +62,4 @@ export function keptTokens() {
 }
 
 /** The credentials that a client without cookies keeps. */
-export type KeptTokens = ReturnType<typeof keptTokens>
+export type KeptTokens = ReturnType<typeof createTokenStore>

@@ -1,9 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { addressOf } from '../routes/routes.js'
 import { isPendingLogin } from './answer-tokens.js'
-import { type AppRequest, attribute, decoded, formHint, sendRequest } from './app-request.js'
+import { type AppRequest, attribute, decodeHtml, formHint, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
-import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
+import {
+  describeError,
+  PAGE_HEADERS,
+  type ProbeResponse,
+  type ProbeResult,
+  probeLogin,
+} from './probe-login.js'
 import { type ProbeAgent, runningApp } from './probed-app.js'
 
 /** A running app, and what to request from it. */
@@ -69,19 +75,19 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const paths = [`${url.pathname}${url.search}`, ...pages, ...protectedPaths]
   const all = [...paths.map(getOf), ...check.routes]
   const named = [...new Map(all.map((route) => [`${route.method} ${route.path}`, route])).values()]
-  const links = linkedRoutes(named, check)
+  const links = listLinkedRoutes(named, check)
   try {
     const probed = await probeLogin(app, {
       name: 'login',
       login: (agent) => passFirstFactor(agent, signIn, url.origin),
       routes: links.routes,
-      connections: check.upgrades.map((one) => ({ path: one })),
+      connections: check.upgrades.map((path) => ({ path: path })),
       pendingPaths: check.pendingPaths,
       path,
       running: { until, onPage: links.follow },
     })
     const routes = verdicts(probed.results, check)
-    const problems = problemsOf(probed, routes, check)
+    const problems = listProblems(probed, routes, check)
     const hasBypass = routes.some(({ verdict }) => verdict === 'bypass')
     const outcome = hasBypass ? 'bypass' : problems.length > 0 ? 'unknown' : 'none'
     return {
@@ -108,7 +114,7 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
       skipped: [],
       page: undefined,
     }
-    return { outcome: 'unknown', problems: [messageOf(error)], ...found }
+    return { outcome: 'unknown', problems: [describeError(error)], ...found }
   }
 }
 
@@ -168,25 +174,25 @@ async function pageAfterSignIn(
       continue
     }
     const html = await answer.text()
-    const [title = ''] = contentsOf(html, 'h1')
+    const [title = ''] = listContents(html, 'h1')
     const headers = { ...PAGE_HEADERS, Origin: origin }
     const { method, path: cancelPath } = addressOf(mount, 'cancel')
     const signInPage = (await agent(cancelPath, { method, headers })).headers.get('Location')
     const { status } = await agent(signInPage ?? '/', { headers: PAGE_HEADERS })
     if (signInPage !== null && status >= 400)
       steps.push(`Cancel leads to ${signInPage} → ${status}: set login.signInPath`)
-    return { steps, title, buttons: contentsOf(html, 'button') }
+    return { steps, title, buttons: listContents(html, 'button') }
   }
 }
 
-function contentsOf(html: string, name: string): string[] {
+function listContents(html: string, name: string): string[] {
   const elements = html.matchAll(new RegExp(`<${name}\\b[^>]*>([\\s\\S]*?)</${name}>`, 'gi'))
-  const texts = [...elements].map(([, inner = '']) => decoded(inner.replace(/<[^>]*>/g, ' ')))
+  const texts = [...elements].map(([, inner = '']) => decodeHtml(inner.replace(/<[^>]*>/g, ' ')))
   return texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter(Boolean)
 }
 
 /** The routes to request: those that are named, and those that their pages link to, within the origin, without signing out. */
-function linkedRoutes(named: readonly AppRoute[], { url, path, maxRoutes }: AppCheck) {
+function listLinkedRoutes(named: readonly AppRoute[], { url, path, maxRoutes }: AppCheck) {
   const routes = [...named]
   const skipped = new Map<string, string>()
   const seen = new Set(named.filter(({ method }) => method === 'GET').map((route) => route.path))
@@ -202,7 +208,7 @@ function linkedRoutes(named: readonly AppRoute[], { url, path, maxRoutes }: AppC
   return {
     routes,
     follow(from: string, page: ProbeResponse) {
-      for (const target of linksIn(page, new URL(from, url.origin))) add(target)
+      for (const target of findLinks(page, new URL(from, url.origin))) add(target)
     },
     skipped: () => [...skipped].map(([target, reason]) => ({ path: target, reason })),
   }
@@ -213,7 +219,7 @@ function isSignOut(path: string): boolean {
 }
 
 /** The paths of this origin that a page links or redirects to. */
-function linksIn({ isHtml, text, location }: ProbeResponse, { href: base, origin }: URL): string[] {
+function findLinks({ isHtml, text, location }: ProbeResponse, { href: base, origin }: URL): string[] {
   const anchors = isHtml ? [...text.matchAll(/<a\b[^>]*>/gi)].map(([tag]) => attribute(tag, 'href')) : []
   return [location || undefined, ...anchors].flatMap((link) => {
     if (link === undefined || !URL.canParse(link, base)) return []
@@ -234,7 +240,7 @@ function verdicts(results: readonly ProbeResult[], { protectedPaths, signIn }: A
     const key = `${method} ${path}`
     const isProtected = method === 'GET' && protectedPaths.includes(path)
     const isSignIn = !isProtected && method === 'GET' && path.replace(/\?.*/, '') === signInPage
-    const judged = { method, path, ...(isSignIn ? SIGN_IN_PAGE : verdictOf(result, isProtected)) }
+    const judged = { method, path, ...(isSignIn ? SIGN_IN_PAGE : judgeRoute(result, isProtected)) }
     const known = routes.get(key)
     if (!known || ORDER.indexOf(judged.verdict) < ORDER.indexOf(known.verdict)) routes.set(key, judged)
   }
@@ -243,7 +249,7 @@ function verdicts(results: readonly ProbeResult[], { protectedPaths, signIn }: A
 
 const SIGN_IN_PAGE = { verdict: 'public', reason: 'it is the sign-in page' } as const
 
-function verdictOf(
+function judgeRoute(
   { verdict, reason, anonymous }: ProbeResult,
   isProtected: boolean,
 ): Omit<CheckedRoute, keyof AppRoute> {
@@ -259,7 +265,7 @@ function verdictOf(
 }
 
 /** The reasons that keep the check from saying that there is no bypass. */
-function problemsOf(
+function listProblems(
   { status, results, reference }: Awaited<ReturnType<typeof probeLogin>>,
   routes: readonly CheckedRoute[],
   { path, signIn, protectedPaths }: AppCheck,

@@ -33,8 +33,8 @@ export async function sendRequest(
 ): Promise<Response> {
   const { method, path, fields, body, page, provider } = request
   const isForm = body === 'form'
-  const html = isForm && method !== 'GET' && page !== undefined ? await textOf(agent, page) : ''
-  const sent = { ...hiddenFields(formIn(html, Object.keys(fields))), ...fields }
+  const html = isForm && method !== 'GET' && page !== undefined ? await fetchText(agent, page) : ''
+  const sent = { ...listHiddenFields(findForm(html, Object.keys(fields))), ...fields }
   const texts = Object.entries(sent).map(([name, value]): [string, string] => [name, String(value)])
   const text = isForm ? new URLSearchParams(texts).toString() : JSON.stringify(sent)
   const answer = await agent(path, {
@@ -48,7 +48,7 @@ export async function sendRequest(
     // A link in an email has no body.
     ...(method !== 'GET' && { body: text }),
   })
-  return provider === undefined ? answer : throughProvider(agent, answer, { origin, provider, fields })
+  return provider === undefined ? answer : passProvider(agent, answer, { origin, provider, fields })
 }
 
 /**
@@ -56,7 +56,7 @@ export async function sendRequest(
  * back. No other redirect is followed.
  * @throws {Error} if the provider does not lead back to the app.
  */
-async function throughProvider(
+async function passProvider(
   agent: ProbeAgent,
   first: Response,
   { origin, provider, fields }: Pick<AppRequest, 'fields'> & Record<'origin' | 'provider', string>,
@@ -80,38 +80,38 @@ async function throughProvider(
 /** @throws {Error} if the page has no form, or one that posts to another origin. */
 async function submitForm(agent: ProbeAgent, html: string, page: URL, fields: AppRequest['fields']) {
   // A page that asks for consent has none of the fields.
-  const form = formIn(html, Object.keys(fields)) || formIn(html, [])
+  const form = findForm(html, Object.keys(fields)) || findForm(html, [])
   const action = new URL(attribute(form, 'action') ?? '', page)
   if (form === '' || action.origin !== page.origin)
     throw new Error(`The identity provider has no form at ${page.pathname} that could be filled in.`)
   return sendRequest(
     agent,
-    { method: 'POST', path: action.href, fields: { ...hiddenFields(form), ...fields }, body: 'form' },
+    { method: 'POST', path: action.href, fields: { ...listHiddenFields(form), ...fields }, body: 'form' },
     page.origin,
   )
 }
 
-async function textOf(agent: ProbeAgent, path: string): Promise<string> {
+async function fetchText(agent: ProbeAgent, path: string): Promise<string> {
   const answer = await agent(path, { headers: PAGE_HEADERS })
   return answer.text()
 }
 
 /** The form that has one of these fields; without a name, the first form. Empty if there is none. */
-function formIn(html: string, names: readonly string[]): string {
+function findForm(html: string, names: readonly string[]): string {
   const forms = [...html.matchAll(/<form\b[\s\S]*?<\/form>/gi)].map(([form]) => form)
   const has = (form: string) =>
-    names.length === 0 || inputsIn(form).some((one) => names.includes(attribute(one, 'name') ?? ''))
+    names.length === 0 || listInputs(form).some((input) => names.includes(attribute(input, 'name') ?? ''))
   return forms.find(has) ?? ''
 }
 
-function hiddenFields(form: string): Record<string, string> {
-  const hidden = inputsIn(form).filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden')
+function listHiddenFields(form: string): Record<string, string> {
+  const hidden = listInputs(form).filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden')
   return Object.fromEntries(
     hidden.map((input) => [attribute(input, 'name') ?? '', attribute(input, 'value') ?? '']),
   )
 }
 
-function inputsIn(form: string): string[] {
+function listInputs(form: string): string[] {
   return [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input)
 }
 
@@ -120,11 +120,11 @@ export function attribute(tag: string, name: string): string | undefined {
   const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i')
   const [, double, single, bare] = pattern.exec(tag) ?? []
   const value = double ?? single ?? bare
-  return value === undefined ? undefined : decoded(value)
+  return value === undefined ? undefined : decodeHtml(value)
 }
 
 /** Text of HTML without its character references. */
-export function decoded(text: string): string {
+export function decodeHtml(text: string): string {
   const named = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' }
   return text
     .replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (whole, hex?: string, decimal?: string) => {

@@ -38,14 +38,14 @@ interface AppRoutes {
 }
 
 /** The routes of an app and its routers. @throws if they cannot be read; the error names the remedy. */
-export function routesOf(app: object, values: Values, anyMethod: readonly string[]): AppRoutes {
+export function listAppRoutes(app: object, values: Values, anyMethod: readonly string[]): AppRoutes {
   const named = new Map<string, AppRoute>()
   const any = new Map<string, AppRoute>()
   const unreadable: SkippedRoute[] = []
 
   const add = (handled: readonly string[] | 'any', bases: readonly string[], paths: unknown) => {
     const [methods, routes] = handled === 'any' ? [anyMethod, any] : [handled, named]
-    for (const path of asList(paths)) {
+    for (const path of ensureList(paths)) {
       for (const method of methods) {
         if (typeof path !== 'string') {
           const reason = 'its path is a regular expression, so no path can be derived from it'
@@ -63,10 +63,10 @@ export function routesOf(app: object, values: Values, anyMethod: readonly string
   const collect = (stack: readonly Layer[], bases: readonly string[]) => {
     for (const { route, handle, name, ...layer } of stack) {
       if (route) {
-        add(methodsOf(route.methods), bases, route.path)
+        add(listMethods(route.methods), bases, route.path)
         continue
       }
-      const mounts = asList(mountOf(layer))
+      const mounts = ensureList(mountOf(layer))
       const handlers = mounts.filter((mount) => !handle?.stack || typeof mount !== 'string')
       add(
         'any',
@@ -84,12 +84,12 @@ export function routesOf(app: object, values: Values, anyMethod: readonly string
     }
   }
 
-  collect(stackOf(app), [''])
+  collect(getStack(app), [''])
   const ofAnyMethod = [...any].filter(([key]) => !named.has(key)).map(([, route]) => route)
   return { routes: [...named.values()], ofAnyMethod, unreadable }
 }
 
-function stackOf(app: object): readonly Layer[] {
+function getStack(app: object): readonly Layer[] {
   // In Express 4, reading `router` throws.
   const router = '_router' in app ? app._router : 'router' in app ? app.router : undefined
   const { stack } = (router ?? {}) as { readonly stack?: readonly Layer[] }
@@ -100,7 +100,7 @@ function stackOf(app: object): readonly Layer[] {
 // `app.all()` registers every method. No app registers all of these one by one.
 const METHODS_OF_ALL = ['get', 'post', 'put', 'patch', 'delete', 'options', 'trace']
 
-function methodsOf({ _all, ...methods }: Readonly<Record<string, boolean>>): readonly string[] | 'any' {
+function listMethods({ _all, ...methods }: Readonly<Record<string, boolean>>): readonly string[] | 'any' {
   const isAny = _all || METHODS_OF_ALL.every((method) => methods[method])
   return isAny ? 'any' : Object.keys(methods).map((method) => method.toUpperCase())
 }
@@ -109,14 +109,14 @@ function methodsOf({ _all, ...methods }: Readonly<Record<string, boolean>>): rea
 function mountOf({ rawPath, slash, regexp, keys = [] }: Omit<Layer, 'name'>): unknown {
   if (rawPath !== undefined) return rawPath
   if (slash || regexp?.fast_slash) return '/'
-  if (regexp) return pathsFrom(regexp, keys)
+  if (regexp) return parsePaths(regexp, keys)
   throw new Error(
     'This version of Express does not store the paths of its routers. Update its dependency `router` to 2.3 or newer.',
   )
 }
 
 /** The paths from which Express 4 made a regular expression, or the expression itself if they cannot be restored. */
-function pathsFrom(regexp: RegExp, keys: readonly { readonly name: string | number }[]): unknown {
+function parsePaths(regexp: RegExp, keys: readonly { readonly name: string | number }[]): unknown {
   const end = '\\/?(?=\\/|$)'
   // Express 4.19 puts a list of paths into a group.
   const source = regexp.source.replace(/^\(\?:(\^.*)\)$/, '$1')
@@ -126,7 +126,7 @@ function pathsFrom(regexp: RegExp, keys: readonly { readonly name: string | numb
     /\(\?:(\\\/)?\(\[\^\\?\/\]\+\?\)\)/g,
     (_, slash = '') => `${slash}:${keys[nth++]?.name ?? ''}`,
   )
-  const paths = named.split('|^').map((one) => one.replace(/^\^/, '').replace(end, ''))
+  const paths = named.split('|^').map((source) => source.replace(/^\^/, '').replace(end, ''))
   if (paths.some((path) => /[()[\]*+?{}^$|]/.test(path))) return regexp
   return paths.map((path) => path.replace(/\\(.)/g, '$1'))
 }
@@ -140,6 +140,6 @@ function fillPath(path: string, values: Values): string {
     .replace(/\*(\w*)/g, (_, name: string) => value(name))
 }
 
-function asList(path: unknown): readonly unknown[] {
+function ensureList(path: unknown): readonly unknown[] {
   return Array.isArray(path) ? path.flat(Number.POSITIVE_INFINITY) : [path]
 }

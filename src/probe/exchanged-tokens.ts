@@ -1,4 +1,4 @@
-import { type AnswerToken, tokensIn } from './answer-tokens.js'
+import { type AnswerToken, findTokens } from './answer-tokens.js'
 import type { ProbeAgent } from './probed-app.js'
 
 /** Paths at which apps exchange a refresh token, in the root and beside the login. */
@@ -6,7 +6,7 @@ const EXCHANGES =
   'token refresh refresh-token refresh-tokens token/refresh auth/token auth/refresh auth/refresh-tokens api/token api/refresh api/token/refresh oauth/token'
 
 /** Tokens that an app gives for a refresh token of a login, at one of these paths or a usual one; `undefined` for one that no path takes. */
-export async function exchangedTokens(
+export async function exchangeTokens(
   { field, value }: AnswerToken,
   newAgent: () => ProbeAgent,
   login: string,
@@ -22,7 +22,7 @@ export async function exchangedTokens(
   for (const path of new Set([...paths, ...usual])) {
     const answer = await newAgent()(path, sent).catch(() => undefined)
     const text = answer?.ok ? await answer.text() : ''
-    const tokens = tokensIn(text).filter((token) => token.value !== value)
+    const tokens = findTokens(text).filter((token) => token.value !== value)
     if (tokens.length > 0) return tokens.map((token) => ({ ...token, field: `${field} at ${path}` }))
   }
   return undefined

@@ -1,6 +1,6 @@
-import { type AnswerToken, isPendingLogin, tokensIn } from './answer-tokens.js'
+import { type AnswerToken, findTokens, isPendingLogin } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
-import { exchangedTokens } from './exchanged-tokens.js'
+import { exchangeTokens } from './exchanged-tokens.js'
 import type { ProbeAgent, ProbedApp, UpgradeProbe } from './probed-app.js'
 
 /** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
@@ -101,7 +101,7 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   const signInFor = async (route: AppRoute) => {
     if (!running) return signIn()
     const isOver = Date.now() >= running.until
-    const agent = isOver ? 'there was no time left to request it' : await signIn().catch(messageOf)
+    const agent = isOver ? 'there was no time left to request it' : await signIn().catch(describeError)
     if (typeof agent === 'function') return agent
     results.push({ ...route, verdict: 'unclear', reason: agent })
     return undefined
@@ -128,8 +128,8 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   for (const answer of answers) {
     const path = new URL(answer.url).pathname
     const posts = routes.filter(({ method }) => method === 'POST').map((route) => route.path)
-    for (const token of tokensIn(await answer.text().catch(() => ''))) {
-      const exchanged = await exchangedTokens(token, () => probed.agent(), path, posts)
+    for (const token of findTokens(await answer.text().catch(() => ''))) {
+      const exchanged = await exchangeTokens(token, () => probed.agent(), path, posts)
       tokens.push(token, ...(exchanged ?? []))
       const reason = `its answer has ${token.field}, and no path that exchanges it was found: name one with --route 'POST /path'`
       if (!exchanged) results.push({ method: 'POST', path, verdict: 'silent', reason })
@@ -206,15 +206,15 @@ async function judge(
     const isSame = pending.location === anonymous.location
     return judgeRefusal(anonymous, pending, isSame ? anonymous : await requestAnonymously())
   }
-  if (!isSuccess(anonymous)) return { verdict: 'bypass', reason: statusesOf(anonymous, pending) }
+  if (!isSuccess(anonymous)) return { verdict: 'bypass', reason: describeStatuses(anonymous, pending) }
   if (pending.text === anonymous.text) return { verdict: 'public', reason: 'everyone gets the same content' }
   const stranger = await requestAnonymously()
-  const differenceIn = ({ text }: ProbeResponse) => differenceOf(text, anonymous.text, stranger.text)
-  const difference = differenceIn(pending)
+  const findDifference = ({ text }: ProbeResponse) => quoteDifference(text, anonymous.text, stranger.text)
+  const difference = findDifference(pending)
   if (difference === undefined) return { verdict: 'unclear', reason: 'its content changes with each request' }
   if (difference === '') return { verdict: 'public', reason: 'everyone gets the same content' }
   // A message that is shown once. Content that the gate hides from the second request on is not in the first of these either.
-  const [first, second] = (await requestTwice?.())?.map(differenceIn) ?? []
+  const [first, second] = (await requestTwice?.())?.map(findDifference) ?? []
   if (first === difference && second === '') {
     return { verdict: 'public', reason: `only the first page after the login differs: ${difference}` }
   }
@@ -230,13 +230,13 @@ const MOST_QUOTED = 90
  * Quotes where a text differs from another one, but for the tokens in which that differs from a third one. Empty if nothing differs, and
  * `undefined` if that cannot be told.
  */
-function differenceOf(
+function quoteDifference(
   own: string,
   text: string,
   again: string,
   token = /([\w+/=%.-]{8,})/,
 ): string | undefined {
-  const [parts, others, owned] = [text, again, own].map((one) => one.split(token))
+  const [parts, others, owned] = [text, again, own].map((page) => page.split(token))
   if (!parts || !others || !owned || parts.length !== others.length) return undefined
   const isToken = (at: number) => at % 2 === 1
   if (parts.some((part, at) => part !== others[at] && !isToken(at))) return undefined
@@ -252,14 +252,14 @@ function differenceOf(
 }
 
 function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, stranger: ProbeResponse): Judgement {
-  const statuses = statusesOf(anonymous, pending)
+  const statuses = describeStatuses(anonymous, pending)
   const failed = [anonymous, pending].find(({ status }) => status === 0 || status === 429 || status >= 500)
   if (failed) return { verdict: 'unclear', reason: statuses }
   if (isSuccess(anonymous)) return { verdict: 'refused', reason: statuses }
   if (pending.status !== anonymous.status) return { verdict: 'differs', reason: statuses }
   // Each part of a path counts: `/accounts/1` is no other token than `/sign-in/1`.
   const token = /([\w+=%.-]{8,})/
-  const difference = differenceOf(pending.location, anonymous.location, stranger.location, token)
+  const difference = quoteDifference(pending.location, anonymous.location, stranger.location, token)
   if (difference === undefined) return { verdict: 'unclear', reason: 'it leads elsewhere with each request' }
   if (difference === '') return { verdict: 'refused', reason: `everyone gets ${pending.status}` }
   return {
@@ -268,7 +268,7 @@ function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, stranger
   }
 }
 
-function statusesOf(anonymous: ProbeResponse, pending: ProbeResponse): string {
+function describeStatuses(anonymous: ProbeResponse, pending: ProbeResponse): string {
   return `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`
 }
 
@@ -370,7 +370,7 @@ function isBelow(path: string, parent: string): boolean {
 }
 
 /** Describes why a request to the app failed. */
-export function messageOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   const detail = cause instanceof Error ? ` (${cause.message || ('code' in cause ? cause.code : '')})` : ''

@@ -10,7 +10,7 @@ import {
 import { request as requestOverTls } from 'node:https'
 import type { Socket } from 'node:net'
 import { addressOf } from '../routes/routes.js'
-import { type KeptTokens, keptTokens } from './answer-tokens.js'
+import { createTokenStore, type KeptTokens } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
 
 /** An Express app, by the part of its type that all Express versions share. */
@@ -76,8 +76,8 @@ export function runningApp(
     takeRequestsWithUser: () => [],
     agent(cookies) {
       const jar = new Map(cookies)
-      const tokens = keptTokens()
-      const agent: ProbeAgent = async (path, init = {}) => {
+      const tokens = createTokenStore()
+      const createAgent: ProbeAgent = async (path, init = {}) => {
         if (canceled.has(tokens)) throw new Error('this login was canceled to make room for others')
         const send = () =>
           fetch(new URL(path, origin), {
@@ -103,8 +103,8 @@ export function runningApp(
         if (tokens.isPending()) pending.add(tokens)
         return answer
       }
-      jars.set(agent, jar)
-      return agent
+      jars.set(createAgent, jar)
+      return createAgent
     },
     cookiesOf: (agent) => new Map(jars.get(agent)),
     connect: (agent, probe) => probeUpgrade(origin, probe, { ...headers, ...cookieHeader(jars.get(agent)) }),
@@ -199,7 +199,7 @@ function probeUpgrade(
   headers: IncomingHttpHeaders,
 ): Promise<UpgradeAnswer> {
   return new Promise((resolve) => {
-    const refused = (status: number) => resolve({ status, isOpen: false, messages: [] })
+    const reportRefused = (status: number) => resolve({ status, isOpen: false, messages: [] })
     const url = new URL(path, origin)
     const sent = (url.protocol === 'https:' ? requestOverTls : request)(url, {
       timeout: HANDSHAKE_MS,
@@ -212,10 +212,10 @@ function probeUpgrade(
       },
     })
     sent.on('timeout', () => sent.destroy())
-    sent.on('error', () => refused(0))
+    sent.on('error', () => reportRefused(0))
     sent.on('response', (response) => {
       response.resume()
-      refused(response.statusCode ?? 0)
+      reportRefused(response.statusCode ?? 0)
     })
     sent.on('upgrade', (response, socket: Socket, head) => {
       for (const text of send) socket.write(textFrame(text))

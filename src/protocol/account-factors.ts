@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { objectOf } from '../shape.js'
+import { createObjectSchema } from '../shape.js'
 import { KEY_METHODS, KEY_TYPES, VERIFY_TYPES } from './methods.js'
-import { answer, given, keyMethod, time } from './names.js'
+import { allowMissing, answer, keyMethod, time } from './names.js'
 import { count } from './wire-parts.js'
 
 class ExistingFactor {
@@ -38,11 +38,11 @@ export class AccountFactors {
       { error: 'lists a method twice' },
     )
   /** The kinds of keys that users can add now. Defaults to none. */
-  readonly offered_keys = given(z.array(keyMethod).max(2))
+  readonly offered_keys = allowMissing(z.array(keyMethod).max(2))
   /** How many backup codes are left that are valid for the contact. */
   readonly backup_codes_left = count
   /** `page` if the backup codes were shown on a page and sent to no contact. */
   readonly backup_delivery = z.literal('page').optional()
   /** When factors were last used, if the service knows. */
-  readonly last_used = z.array(objectOf(new FactorUse())).optional()
+  readonly last_used = z.array(createObjectSchema(new FactorUse())).optional()
 }

@@ -6,7 +6,7 @@ const NONCE_BYTES = 32
 type Use = { readonly [Name in 'transaction' | 'approval']?: RequestOf<'verify'>[Name] | undefined }
 
 /** The purpose that a code counts for. In an approval, it counts for the approved action, too (R121). */
-export function transactionOf({ transaction, approval }: Use): string | undefined {
+export function findTransaction({ transaction, approval }: Use): string | undefined {
   return approval ? `${transaction ?? ''} ${approval.digest}` : transaction
 }
 

@@ -49,16 +49,16 @@ export function contactFits(method: Method, contact: Contact): boolean {
 export function canonicalUser(contact: Contact): string {
   if (contact.kind === 'phone') return contact.phone
   // The domain first: as another form of Unicode, it could become another domain.
-  const email = withAsciiDomain(contact.email.trim()).normalize('NFKC').toLowerCase()
+  const email = encodeDomain(contact.email.trim()).normalize('NFKC').toLowerCase()
   return contact.kind === 'email' ? email : `${email}:${contact.phone}`
 }
 
 /** The contact as messages are sent to it: the mailbox as it is written, its domain in ASCII (RFC 5890). */
 export function deliverableContact<Given extends Contact>(contact: Given): Given {
-  return contact.kind === 'phone' ? contact : { ...contact, email: withAsciiDomain(contact.email) }
+  return contact.kind === 'phone' ? contact : { ...contact, email: encodeDomain(contact.email) }
 }
 
-function withAsciiDomain(email: string): string {
+function encodeDomain(email: string): string {
   const at = email.lastIndexOf('@')
   const domain = email.slice(at + 1)
   if (/^\p{ASCII}*$/u.test(domain) || NO_DOMAIN.test(domain)) return email
@@ -66,14 +66,14 @@ function withAsciiDomain(email: string): string {
 }
 
 /** The contact in its canonical form, for a name that is never written to. */
-export function foldedContact(contact: Contact): Contact {
+export function foldContact(contact: Contact): Contact {
   return parseUser(canonicalUser(contact)) ?? contact
 }
 
 /** Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
 export function isEmail(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > MAX_EMAIL_LENGTH) return false
-  const email = withAsciiDomain(value)
+  const email = encodeDomain(value)
   return email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email)
 }
 

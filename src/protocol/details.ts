@@ -25,7 +25,7 @@ export const BINDINGS = ['entered', 'shown', 'signed'] as const
 export type Binding = (typeof BINDINGS)[number]
 
 /** Whether a binding is at least as strong as another one. */
-export function bindsAtLeast(binding: Binding, least: Binding): boolean {
+export function isBoundAtLeast(binding: Binding, least: Binding): boolean {
   return BINDINGS.indexOf(binding) >= BINDINGS.indexOf(least)
 }
 
@@ -66,7 +66,7 @@ export function oneLine(text: string): string {
 }
 
 /** A value as the user is shown it, on one line; in quotes if it is empty, mixes scripts, or had more than is shown. */
-export function shownText(value: string): string {
+export function formatText(value: string): string {
   const shown = oneLine(value)
   const isPlain =
     shown === value.replace(SPACES, ' ').trim() &&

@@ -3,7 +3,7 @@ import {
   accountAddress,
   type Contact,
   canonicalUser,
-  foldedContact,
+  foldContact,
   isEmail,
   isPhone,
   plainPhone,
@@ -130,7 +130,7 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
     }
   }
   if (list.length > MOST_FACTORS) return { faults: [`it must have at most ${MOST_FACTORS} factors`] }
-  const faults = list.flatMap(faultsIn)
+  const faults = list.flatMap(findFaults)
   if (faults.length > 0) return { faults }
   const named = new Map<string, Factor>()
   const count = new Map<Method, number>()
@@ -140,8 +140,8 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
     count.set(input.method, nth)
     const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
     if (named.has(id)) return { faults: [`two factors have the id "${id}"; give each factor a unique id`] }
-    const unusable = unusableIn(input, index)
-    const contact = unusable ? accountAddress(`unusable ${unusable.listed}`) : contactOf(input)
+    const unusable = findUnusable(input, index)
+    const contact = unusable ? accountAddress(`unusable ${unusable.listed}`) : readContact(input)
     const same = `${input.method} ${canonicalUser(contact)}`
     if (contacts.has(same)) continue
     contacts.add(same)
@@ -158,7 +158,7 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
 }
 
 /** The faults of the factor at this place in the list. */
-function faultsIn(input: unknown, index: number): string[] {
+function findFaults(input: unknown, index: number): string[] {
   if (!isObject(input)) return [`[${index}] ${ONE_OF_METHODS}`]
   const { method } = input
   if (method === undefined) return [`[${index}.method] is missing: ${ONE_OF_METHODS}`]
@@ -180,7 +180,7 @@ function faultsIn(input: unknown, index: number): string[] {
 }
 
 /** Why the contact of a factor cannot be used, if it cannot: it is some text, or `null`. */
-function unusableIn(input: FactorInput, index: number): Factor['unusable'] {
+function findUnusable(input: FactorInput, index: number): Factor['unusable'] {
   const properties = REQUIRED[input.method]
   const readValue = ({ name }: Property) => readObject(input)[name]
   const wrong = properties.filter((property) => !property.fits(readValue(property)))
@@ -203,14 +203,14 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-function contactOf(input: FactorInput): Contact {
+function readContact(input: FactorInput): Contact {
   switch (input.method) {
     case 'email':
       return { kind: 'email', email: input.email }
     case 'app':
     case 'security-key':
     case 'passkey':
-      return foldedContact(
+      return foldContact(
         isEmail(input.user)
           ? { kind: 'email', email: input.user }
           : { kind: 'phone', phone: plainPhone(input.user) },
@@ -268,13 +268,13 @@ export function methodShown(shown: ShownMethod): Method | 'backup' {
 }
 
 /** The strength of a method, as it was shown. */
-export function strengthOf(shown: ShownMethod): Strength {
+export function getStrength(shown: ShownMethod): Strength {
   return STRENGTH[shown]
 }
 
 /** The strength of the strongest of these methods; `weak` if there are none. */
-export function strongestOf(methods: readonly Method[]): Strength {
-  const ranks = methods.map((method) => STRENGTHS.indexOf(strengthOf(method)))
+export function findStrongest(methods: readonly Method[]): Strength {
+  const ranks = methods.map((method) => STRENGTHS.indexOf(getStrength(method)))
   return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
 }
 
@@ -284,7 +284,7 @@ export function isStrength(value: unknown): value is Strength {
 }
 
 /** The stronger one of two strengths. */
-export function strongerOf(one: Strength, other: Strength): Strength {
+export function findStronger(one: Strength, other: Strength): Strength {
   return reaches(one, other) ? one : other
 }
 
@@ -295,7 +295,7 @@ export function reaches(strength: Strength, least: Strength): boolean {
 
 /** Whether a method has at least this strength. */
 export function isAtLeast(shown: ShownMethod, strength: Strength): boolean {
-  return reaches(strengthOf(shown), strength)
+  return reaches(getStrength(shown), strength)
 }
 
 /** The class of a factor that is no key, before its strength. OpenID Connect has none for such factors. */
@@ -308,7 +308,7 @@ export function acrOfStrength(strength: Strength, amr: readonly Amr[]): string {
 }
 
 /** The classes that are enough where these strengths are, weakest first. */
-export function acrValuesOf(strengths: readonly Strength[]): readonly string[] {
+export function listAcrValues(strengths: readonly Strength[]): readonly string[] {
   return strengths.flatMap((strength) =>
     strength === 'phishing-resistant' ? ['phr', 'phrh'] : [`${ACR}${strength}`],
   )
@@ -339,6 +339,7 @@ export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: 
 /** Adds what was proven, each known value once, in a fixed order; `mfa` for two different factors. */
 export function addAmr(before: readonly string[], added: readonly string[]): Amr[] {
   const proven = new Set<string>([...before, ...added])
-  if (before.some((value) => added.every((one) => one !== value)) || added.includes('user')) proven.add('mfa')
+  if (before.some((value) => added.every((other) => other !== value)) || added.includes('user'))
+    proven.add('mfa')
   return AMR_VALUES.filter((value) => proven.has(value))
 }

@@ -21,7 +21,7 @@ export function guessingArithmetic({
 }: GuessingLimits): string {
   const bound = guessingBound({ failuresBeforeDisable, validCodes, digits })
   const [mantissa, exponent] = Number(bound.toPrecision(3)).toExponential().split('e')
-  return `${failuresBeforeDisable} × ${validCodes} ÷ 10${raised(digits)} = ${mantissa}·10${raised(Number(exponent))}`
+  return `${failuresBeforeDisable} × ${validCodes} ÷ 10${formatPower(digits)} = ${mantissa}·10${formatPower(Number(exponent))}`
 }
 
 /** The bound as a sentence for diagnostics. */
@@ -29,7 +29,7 @@ export function guessingSentence(limits: GuessingLimits): string {
   return `An attacker who knows the password guesses a code of one factor with a probability of at most ${guessingArithmetic(limits)}: guesses before the factor is disabled, times codes that are valid at a time, out of all codes.`
 }
 
-function raised(exponent: number): string {
+function formatPower(exponent: number): string {
   return String(exponent).replace(/[-\d]/g, (sign) =>
     sign === '-' ? '⁻' : ('⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(sign)] ?? ''),
   )

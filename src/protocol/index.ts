@@ -1,7 +1,7 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service, for who writes a service. */
 
 export { ServiceError } from '../errors.js'
-export { isChallengeFor, keyChallenge, transactionOf } from './approval-challenge.js'
+export { findTransaction, isChallengeFor, keyChallenge } from './approval-challenge.js'
 export {
   type Contact,
   canonicalUser,
@@ -28,8 +28,8 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
-export { namedLines } from './named-lines.js'
-export { bodyOf, membersOf, ownParametersOf, sideOf } from './names.js'
+export { nameLines } from './named-lines.js'
+export { ownParametersOf, pickSide, readMembers, writeBody } from './names.js'
 export type {
   AnswerOf,
   CompleteMfaService,

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { KEY_MEDIATIONS, KEY_PURPOSES } from './keys.js'
 import { authenticationField, base64url, credentialId, keyName, registrationField } from './keys-wire.js'
 import { KEY_TYPES } from './methods.js'
-import { answer, eitherOf, keyMethod, time, trueFor } from './names.js'
-import { bodyWith, type Verb } from './verb.js'
-import { approval, count, hasApproval, oneOf, text } from './wire-parts.js'
+import { answer, createTrueWord, createWordPair, keyMethod, time } from './names.js'
+import { createBody, type Verb } from './verb.js'
+import { approval, count, createTextRule, createWordRule, hasApproval } from './wire-parts.js'
 
 /*
  * The table of the verbs for security keys and passkeys. The published API names security keys among its methods and shows no format, so
@@ -16,20 +16,20 @@ export const KEYS_PATH = '/v1/mfa/keys'
 
 class RegistrationOptionsBody {
   /** The method that the new key is for. */
-  readonly Type = oneOf(KEY_TYPES)
+  readonly Type = createWordRule(KEY_TYPES)
   /** The host's id for this registration. The response is accepted in the same transaction only. */
-  readonly Transaction = text(128).optional()
+  readonly Transaction = createTextRule(128).optional()
   /** The name of the account that the authenticator shows, such as the email address. Defaults to the contact. */
-  readonly UserName = text(320).optional()
+  readonly UserName = createTextRule(320).optional()
   /** `conditional`: created without a prompt, right after the password was filled in, so it proves nothing (WebAuthn §7.1). */
-  readonly Mediation = oneOf(KEY_MEDIATIONS).optional()
+  readonly Mediation = createWordRule(KEY_MEDIATIONS).optional()
 }
 
 class RegisterBody {
   /** The method of the options. */
-  readonly Type = oneOf(KEY_TYPES)
+  readonly Type = createWordRule(KEY_TYPES)
   /** The transaction of the options. */
-  readonly Transaction = text(128).optional()
+  readonly Transaction = createTextRule(128).optional()
   /** The user's name for the key, at most 60 characters. Defaults to one that is derived from the authenticator. */
   readonly Name = keyName.optional()
   /** The new credential, as the browser returned it. */
@@ -38,11 +38,11 @@ class RegisterBody {
 
 class AuthenticationOptionsBody {
   /** The method whose keys are asked for. */
-  readonly Type = oneOf(KEY_TYPES)
+  readonly Type = createWordRule(KEY_TYPES)
   /** The purpose of the assertion. */
-  readonly Purpose = oneOf(KEY_PURPOSES).optional()
+  readonly Purpose = createWordRule(KEY_PURPOSES).optional()
   /** The host's id for what is proven, such as a pending login. */
-  readonly Transaction = text(128).optional()
+  readonly Transaction = createTextRule(128).optional()
   /** With the purpose `approval`: what the key signs, as the challenge is derived from its digest. */
   readonly Approval = approval
 }
@@ -96,7 +96,7 @@ class RegisterAnswer {
 
 class AuthenticateAnswer {
   /** The key signed the challenge, which is used up. */
-  readonly valid = trueFor('valid')
+  readonly valid = createTrueWord('valid')
   /** The key that was used. */
   readonly key = key
   /** Whether the authenticator verified the user (UV). This decides what was proven, whichever ceremony asked. */
@@ -107,26 +107,26 @@ class KeyListAnswer {
   /** In the order in which they were registered. */
   readonly keys = z.array(key)
   /** The relying party's id, a domain. Absent if the application has none now: its keys exist and cannot be used. */
-  readonly relying_party_id = text(253).optional()
+  readonly relying_party_id = createTextRule(253).optional()
   /** The random id of the account that its keys store, in base64url. Absent before the first registration. */
   readonly user_handle = base64url(128).optional()
 }
 
 class RenameAnswer {
   /** `none`: the account has no such key. */
-  readonly renamed = eitherOf('renamed', 'none')
+  readonly renamed = createWordPair('renamed', 'none')
 }
 
 class RemoveAnswer {
   /** `none`: the account has no such key. */
-  readonly removed = eitherOf('removed', 'none')
+  readonly removed = createWordPair('removed', 'none')
 }
 
 class RelyingPartyAnswer {
   /** A domain, such as `example.com`. */
-  readonly id = text(253)
+  readonly id = createTextRule(253)
   /** The name that the authenticator shows beside the account. */
-  readonly name = text(120)
+  readonly name = createTextRule(120)
   /** The origins whose pages may use the keys, such as `https://app.example.com`. */
   readonly origins = z.array(z.string().max(300))
   /** Origins of other sites that share the keys, for `/.well-known/webauthn`. */
@@ -150,7 +150,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/registration/options`,
-    body: bodyWith(new RegistrationOptionsBody()).refine(
+    body: createBody(new RegistrationOptionsBody()).refine(
       ({ Type, Mediation }) => Mediation === undefined || Type === 'PASSKEY',
       { path: ['Mediation'], error: 'can be given for PASSKEY only' },
     ),
@@ -163,7 +163,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/registration/verify`,
-    body: bodyWith(new RegisterBody()),
+    body: createBody(new RegisterBody()),
     always: ['Transaction'],
     maxBytes: MAX_CREDENTIAL_BYTES,
     answer: answer(new RegisterAnswer(), {}, { outcome: z.literal('registered') }),
@@ -174,7 +174,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'verify',
     path: `${KEYS_PATH}/authentication/options`,
-    body: bodyWith(new AuthenticationOptionsBody()).refine(hasApproval.check, hasApproval.says),
+    body: createBody(new AuthenticationOptionsBody()).refine(hasApproval.check, hasApproval.says),
     always: ['Purpose', 'Transaction'],
     answer: prepared,
     problems: CHANGES,
@@ -184,7 +184,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'verify',
     path: `${KEYS_PATH}/authentication/verify`,
-    body: bodyWith(new AuthenticateBody()).refine(hasApproval.check, hasApproval.says),
+    body: createBody(new AuthenticateBody()).refine(hasApproval.check, hasApproval.says),
     always: ['Purpose', 'Transaction'],
     maxBytes: MAX_CREDENTIAL_BYTES,
     answer: answer(new AuthenticateAnswer(), { valid: 'outcome' }),
@@ -195,7 +195,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'read',
     path: `${KEYS_PATH}/list`,
-    body: bodyWith({}),
+    body: createBody({}),
     answer: answer(new KeyListAnswer()),
     problems: ['method_off'],
   } as const satisfies Verb
@@ -204,7 +204,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/rename`,
-    body: bodyWith(new RenameBody()),
+    body: createBody(new RenameBody()),
     answer: answer(new RenameAnswer(), { renamed: 'outcome' }),
     problems: CHANGES,
   } as const satisfies Verb
@@ -213,7 +213,7 @@ export class VerbsOfKeys {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/remove`,
-    body: bodyWith(new RemoveBody()),
+    body: createBody(new RemoveBody()),
     answer: answer(new RemoveAnswer(), { removed: 'outcome' }),
     problems: CHANGES,
   } as const satisfies Verb

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { KEY_FAULTS } from './keys.js'
-import { parsedJson, text } from './wire-parts.js'
+import { createTextRule, parseJsonField } from './wire-parts.js'
 
 /*
  * Examples for the description of the HTTP API.
@@ -114,10 +114,10 @@ export const authenticationResponse = z
   .meta({ description: 'The assertion, as its `toJSON` writes it.', examples: [assertionExample] })
 
 /** A new credential as an object or, in a form, as JSON text. */
-export const registrationField = z.preprocess(parsedJson, registrationResponse)
+export const registrationField = z.preprocess(parseJsonField, registrationResponse)
 
 /** An assertion as an object or, in a form, as JSON text. */
-export const authenticationField = z.preprocess(parsedJson, authenticationResponse)
+export const authenticationField = z.preprocess(parseJsonField, authenticationResponse)
 
 // Notices quote the name. It must not break their lines or turn the direction of their text, as if they said something else.
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
@@ -131,7 +131,7 @@ export function isKeyName(name: string): boolean {
 export const NO_KEY_NAME = 'must be one line of text without control characters'
 
 /** The user's name for a key. */
-export const keyName = text(60)
+export const keyName = createTextRule(60)
   .refine(isKeyName, { error: NO_KEY_NAME })
   .meta({ description: "The user's name for the key.", examples: ['Blue YubiKey'] })
 

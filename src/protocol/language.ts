@@ -37,7 +37,7 @@ export function matchLanguage(
   available: { has(key: string): boolean },
 ): string | undefined {
   for (const tag of preferred.slice(0, MAX_TAGS)) {
-    const found = keysFor(tag.slice(0, MAX_TAG_LENGTH)).find((key) => available.has(key))
+    const found = listKeys(tag.slice(0, MAX_TAG_LENGTH)).find((key) => available.has(key))
     if (found !== undefined) return found
   }
   return undefined
@@ -48,14 +48,14 @@ export function pickLocale(preferred: readonly string[], languages: { has(key: s
   return matchLanguage(preferred, languages) ?? 'en'
 }
 
-function keysFor(tag: string): readonly string[] {
+function listKeys(tag: string): readonly string[] {
   const [language = '', ...rest] = tag.toLowerCase().split(/[-_]/)
   const longer = rest.map((_, index) => [language, ...rest.slice(0, rest.length - index)].join('-'))
   return [...longer, ...(VARIANTS.get(language)?.(rest) ?? [language])]
 }
 
 /** Keeps what `make` made for each key, for good. Only for few keys, such as the locales of the catalogues. */
-export function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>()
   return (key) => {
     const known = made.get(key)
@@ -67,4 +67,4 @@ export function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => V
 }
 
 /** The tag of a language as it is usually written, such as `pt-BR`, by its key. */
-export const languageTag = memoized((key: string) => Intl.getCanonicalLocales(key)[0] ?? key)
+export const languageTag = memoize((key: string) => Intl.getCanonicalLocales(key)[0] ?? key)

@@ -16,12 +16,12 @@ export function mapVerbs<Service extends { readonly keys?: object }>(
 ): Omit<Service, 'approvals' | 'codes' | 'close' | 'started'> {
   const { keys } = service
   return {
-    ...mapped(VERBS, service, '', wrap),
-    ...(keys && { keys: mapped(KEY_VERBS, keys, 'keys.', wrap) }),
+    ...mapObject(VERBS, service, '', wrap),
+    ...(keys && { keys: mapObject(KEY_VERBS, keys, 'keys.', wrap) }),
   }
 }
 
-function mapped<Service extends object>(
+function mapObject<Service extends object>(
   verbs: object,
   service: Service,
   prefix: string,

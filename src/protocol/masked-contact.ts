@@ -4,15 +4,15 @@ const HIDDEN = '•••'
 
 /** For the owner: last two digits, or first and last letter of the mailbox and the domain (R46). May be empty. */
 export function maskForOwner(contact: Contact): string {
-  return isAccountAddress(contact) ? '' : masked(contact, maskMailbox)
+  return isAccountAddress(contact) ? '' : maskParts(contact, maskMailbox)
 }
 
 /** For operators and logs: last two digits, or first letters of mailbox and domain (R46). */
 export function maskContact(contact: Contact): string {
-  return masked(contact, maskEmail)
+  return maskParts(contact, maskEmail)
 }
 
-function masked(contact: Contact, maskAddress: (email: string) => string): string {
+function maskParts(contact: Contact, maskAddress: (email: string) => string): string {
   if (contact.kind === 'email') return maskAddress(contact.email)
   if (contact.kind === 'phone') return maskPhone(contact.phone)
   return `${maskAddress(contact.email)} + ${maskPhone(contact.phone)}`

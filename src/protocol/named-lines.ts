@@ -19,28 +19,28 @@ const hasNumber = (word = '') =>
  * The lines that the code of a message approves, with free text and identifiers cut to these lengths, or to the shortest. Numbers and the words
  * beside them, such as a currency, are never cut (R146). No part is a link or begins a line with @.
  */
-export function namedLines(
+export function nameLines(
   lines: readonly DetailLine[],
   free = Number.POSITIVE_INFINITY,
   identifier = Number.POSITIVE_INFINITY,
 ): string[] {
   const lengths = { free, identifier, number: Number.POSITIVE_INFINITY }
-  const part = (text: string) =>
-    partsOf(oneLine(text).replace(/^@+/, '').replace(LINK, '$1 '))
+  const quotePart = (text: string) =>
+    splitParts(oneLine(text).replace(/^@+/, '').replace(LINK, '$1 '))
       .map(({ kind, words }) => cut(words.join(' '), lengths[kind]))
       .join(' ')
-  return lines.map(({ label, value }) => `${part(label)}: ${part(value)}`)
+  return lines.map(({ label, value }) => `${quotePart(label)}: ${quotePart(value)}`)
 }
 
 /** The line that keeps these lines from fitting into a text message, if they do not. */
 export function unfitLine(lines: readonly DetailLine[]): DetailLine | undefined {
-  const shortest = namedLines(lines, 0, 0)
+  const shortest = nameLines(lines, 0, 0)
   if (shortest.join('\n').length <= MOST_UNITS) return undefined
   const longest = Math.max(...shortest.map(({ length }) => length))
   return lines.find((_, at) => shortest[at]?.length === longest)
 }
 
-function partsOf(text: string) {
+function splitParts(text: string) {
   const words = text.split(' ')
   const parts: { kind: 'free' | 'identifier' | 'number'; words: string[] }[] = []
   for (const [at, word] of words.entries()) {

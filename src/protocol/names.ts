@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { objectOf, type Schemas, type ShapeOf } from '../shape.js'
+import { createObjectSchema, type Schemas, type ShapeOf } from '../shape.js'
 import { KEY_METHOD, KEY_METHODS, KEY_TYPE, KEY_TYPES, METHODS, type Method } from './methods.js'
 
 /** The values translated between the HTTP API and the method of a verb. */
@@ -50,7 +50,7 @@ export type Members<Fields> = {
 const CALLER: readonly string[] = ['User', 'Account', 'ClientAddress', 'Locale']
 
 /** The members of a request that valid parameters are, apart from those that name the user. */
-export function membersOf<Body extends z.ZodObject>(
+export function readMembers<Body extends z.ZodObject>(
   body: Body,
   fields: z.output<Body>,
 ): Members<z.output<Body>> {
@@ -62,13 +62,13 @@ export function membersOf<Body extends z.ZodObject>(
 }
 
 /** The parameters that a request is, apart from those that name the user. A value that does not fit is left to the service. */
-export function parametersOf(
+export function writeParameters(
   body: z.ZodObject,
   request: object,
 ): Readonly<Record<string, string | undefined>> {
   const parameters = ownParameters(body).map(({ name, member, words }) => {
     const value: unknown = Reflect.get(request, member)
-    return [name, words?.find(([, word]) => word === value)?.[0] ?? textOf(value)]
+    return [name, words?.find(([, word]) => word === value)?.[0] ?? writeText(value)]
   })
   return Object.fromEntries(parameters)
 }
@@ -86,27 +86,27 @@ function ownParameters(body: z.ZodObject): readonly Parameter[] {
   const known = parametersOfBodies.get(body)
   if (known) return known
   const names = Object.entries(body.shape).filter(([name]) => !CALLER.includes(name))
-  const parameters = names.map(([name, field]) => parameterOf(name, field))
+  const parameters = names.map(([name, field]) => createParameter(name, field))
   parametersOfBodies.set(body, parameters)
   return parameters
 }
 
-function parameterOf(name: string, field: z.core.$ZodType): Parameter {
+function createParameter(name: string, field: z.core.$ZodType): Parameter {
   const type = field instanceof z.ZodOptional ? field.unwrap() : field
   const words =
     type instanceof z.ZodEnum
-      ? type.options.map((option) => [String(option), wordOf(String(option))] as const)
+      ? type.options.map((option) => [String(option), encodeWord(String(option))] as const)
       : undefined
   if (name !== 'Type') return { name, member: name.charAt(0).toLowerCase() + name.slice(1), words }
   const isMethod = words?.every(([, word]) => (METHODS as readonly string[]).includes(word))
   return isMethod ? { name, member: 'method', words } : { name, member: 'type', words: undefined }
 }
 
-function wordOf(value: string): string {
+function encodeWord(value: string): string {
   return value.toLowerCase().replace('_', '-')
 }
 
-function textOf(value: unknown): string | undefined {
+function writeText(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
@@ -116,12 +116,12 @@ export function ownParametersOf(
   verb: Omit<Translated, 'answer'>,
   request: object,
 ): Readonly<Record<string, string | undefined>> {
-  return { ...(verb.body && parametersOf(verb.body, request)), ...verb.encode?.(request as never) }
+  return { ...(verb.body && writeParameters(verb.body, request)), ...verb.encode?.(request as never) }
 }
 
 /** The body of a response with status 200. `request` is what `membersOf` returned. */
-export function bodyOf({ answer, body }: Translated, granted: unknown, request: unknown): object {
-  const type = body && parametersOf(body, Object(request)).Type
+export function writeBody({ answer, body }: Translated, granted: unknown, request: unknown): object {
+  const type = body && writeParameters(body, Object(request)).Type
   return z.encode(answer, { type, ...Object(granted) })
 }
 
@@ -166,41 +166,44 @@ export function answer<
   const pairs = Object.entries<z.ZodType>({ ...members }).map(
     ([name, schema]) => [name, names?.[name] ?? camelCase(name), schema] as const,
   )
-  const own = Object.fromEntries(pairs.map(([, name, schema]) => [name, sideOf(schema, 'out')]))
+  const own = Object.fromEntries(pairs.map(([, name, schema]) => [name, pickSide(schema, 'out')]))
   const always = Object.entries(beside ?? {}).flatMap(([name, schema]) =>
     schema instanceof z.ZodLiteral ? [[name, schema.value] as const] : [],
   )
   const toAnswer = pairs.map(([from, to]) => [from, to] as const)
   const toBody = pairs.map(([to, from]) => [from, to] as const)
-  const codec = z.codec(objectOf(members), z.object({ ...own, ...beside }), {
-    decode: (body) => ({ ...Object.fromEntries(always), ...renamed(body, toAnswer) }),
-    encode: (answer) => renamed(answer, toBody) as never,
+  const codec = z.codec(createObjectSchema(members), z.object({ ...own, ...beside }), {
+    decode: (body) => ({ ...Object.fromEntries(always), ...renameMembers(body, toAnswer) }),
+    encode: (answer) => renameMembers(answer, toBody) as never,
   })
   return codec as unknown as AnswerCodec<Members, Names, Beside>
 }
 
 /** The members of an object that are given, under other names. */
-function renamed(object: object, names: readonly (readonly [string, string])[]): Record<string, unknown> {
+function renameMembers(
+  object: object,
+  names: readonly (readonly [string, string])[],
+): Record<string, unknown> {
   const members = names.map(([from, to]) => [to, Reflect.get(object, from)] as const)
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 
 /** A schema in the form that a body has (`in`) or an answer (`out`). */
-export function sideOf(schema: z.core.$ZodType, side: 'in' | 'out'): z.ZodType {
-  if (schema instanceof z.ZodCodec) return sideOf(schema.def[side], side)
-  if (schema instanceof z.ZodOptional) return sideOf(schema.unwrap(), side).optional()
+export function pickSide(schema: z.core.$ZodType, side: 'in' | 'out'): z.ZodType {
+  if (schema instanceof z.ZodCodec) return pickSide(schema.def[side], side)
+  if (schema instanceof z.ZodOptional) return pickSide(schema.unwrap(), side).optional()
   if (schema instanceof z.ZodArray)
-    return schema.clone({ ...schema.def, element: sideOf(schema.element, side) })
+    return schema.clone({ ...schema.def, element: pickSide(schema.element, side) })
   if (schema instanceof z.ZodObject) {
-    const shape = Object.entries(schema.shape).map(([name, member]) => [name, sideOf(member, side)])
+    const shape = Object.entries(schema.shape).map(([name, member]) => [name, pickSide(member, side)])
     return schema.clone({ ...schema.def, shape: Object.fromEntries(shape) })
   }
   return schema as z.ZodType
 }
 
 /** A member that the Countersign service always sends, and another service may leave out. */
-export const given = <Sent extends z.ZodType>(sent: Sent) =>
-  loosely(sent, sideOf(sent, 'out') as z.ZodType<z.output<Sent>>)
+export const allowMissing = <Sent extends z.ZodType>(sent: Sent) =>
+  loosely(sent, pickSide(sent, 'out') as z.ZodType<z.output<Sent>>)
 
 /** Such a member, for which another service may give what `accepted` makes fit. */
 export function loosely<Sent extends z.ZodType, Accepted extends z.ZodType>(sent: Sent, accepted: Accepted) {
@@ -223,12 +226,12 @@ export const keyMethod = z.codec(z.enum(KEY_TYPES), z.enum(KEY_METHODS), {
 })
 
 /** One of two words, in a body `true` or `false`. */
-export const eitherOf = <const Yes extends string, const No extends string>(yes: Yes, no: No) =>
+export const createWordPair = <const Yes extends string, const No extends string>(yes: Yes, no: No) =>
   z.codec(z.boolean(), z.union([z.literal(yes), z.literal(no)]), {
     decode: (is): Yes | No => (is ? yes : no),
     encode: (word) => word === yes,
   })
 
 /** A word that is `true` in a body. */
-export const trueFor = <const Word extends string>(word: Word) =>
+export const createTrueWord = <const Word extends string>(word: Word) =>
   z.codec(z.literal(true), z.literal(word), { decode: (): Word => word, encode: () => true as const })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { parsedJson, text } from './wire-parts.js'
+import { createTextRule, parseJsonField } from './wire-parts.js'
 
 /** The name of a browser or a system, and no `User-Agent`. */
 const name = z.string().regex(/^[A-Za-z ]{1,20}$/, { error: 'must be a name like Firefox' })
@@ -7,13 +7,13 @@ const name = z.string().regex(/^[A-Za-z ]{1,20}$/, { error: 'must be a name like
 /** The sign-in with a password that a code completes, for the email with the code. */
 export const signIn = z
   .preprocess(
-    parsedJson,
+    parseJsonField,
     z
       .strictObject(
         {
           browser: name.optional(),
           system: name.optional(),
-          location: text(60).optional(),
+          location: createTextRule(60).optional(),
         },
         { error: 'must be an object with browser, system and location' },
       )

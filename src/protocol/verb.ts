@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { objectOf, type Schemas, type ShapeOf } from '../shape.js'
+import { createObjectSchema, type Schemas, type ShapeOf } from '../shape.js'
 import type { UserRequest } from './contact.js'
 import { keyFault } from './keys-wire.js'
 import type { Method } from './methods.js'
@@ -38,10 +38,10 @@ export interface Verb extends Translated {
 }
 
 /** The parameters of a request about a user. */
-export function bodyWith<Members extends Schemas<Members>>(
+export function createBody<Members extends Schemas<Members>>(
   members: Members,
 ): z.ZodObject<{ User: typeof user } & ShapeOf<Members> & typeof caller> {
-  return z.object({ User: user, ...objectOf(members).shape, ...caller })
+  return z.object({ User: user, ...createObjectSchema(members).shape, ...caller })
 }
 
 /** Whether refusals are among the answers of a verb. Of another verb, a refusal is an error. */
@@ -57,23 +57,23 @@ class InvalidCode {
   readonly clockSteps = z.int().optional()
 }
 
-const invalidCode = objectOf(new InvalidCode())
+const invalidCode = createObjectSchema(new InvalidCode())
 const invalidKey = z.object({ outcome: z.literal('invalid'), fault: keyFault })
 
 /** The schema of everything that the method of a verb returns. */
-export function returned(verb: Verb): z.ZodType {
+export function createReturned(verb: Verb): z.ZodType {
   const { problems, answer, without } = verb
   const outcomes = [
     ...(problems.includes('invalid_code') ? [invalidCode] : []),
     ...(problems.includes('invalid_key') ? [invalidKey] : []),
     ...(canRefuse(verb) ? [refusedAnswer] : []),
   ]
-  const schema = outcomes.length === 0 ? answer.out : withOutcomes(answer.out, outcomes)
+  const schema = outcomes.length === 0 ? answer.out : addOutcomes(answer.out, outcomes)
   return without === 'undefined' || problems.includes('not_found') ? schema.optional() : schema
 }
 
 /** A union that reports the faults of the member that the value means. */
-function withOutcomes(granted: z.ZodType, others: readonly z.ZodObject[]): z.ZodType {
+function addOutcomes(granted: z.ZodType, others: readonly z.ZodObject[]): z.ZodType {
   const isTold = granted instanceof z.ZodObject && 'outcome' in granted.shape
   return isTold ? z.discriminatedUnion('outcome', [granted, ...others]) : z.union([granted, ...others])
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { objectOf } from '../shape.js'
+import { createObjectSchema } from '../shape.js'
 import { AccountFactors } from './account-factors.js'
 import { KEY_VERBS } from './key-verbs.js'
 import {
@@ -12,12 +12,12 @@ import {
   VERIFY_TYPE,
   VERIFY_TYPES,
 } from './methods.js'
-import { answer, eitherOf, given, loosely, time, trueFor } from './names.js'
+import { allowMissing, answer, createTrueWord, createWordPair, loosely, time } from './names.js'
 import { waitSeconds } from './service-refusal.js'
 import { signIn } from './sign-in.js'
-import { bodyWith, type Verb } from './verb.js'
+import { createBody, type Verb } from './verb.js'
 import type { Scope } from './wire.js'
-import { approval, count, fitsMessage, hasApproval, oneOf, text } from './wire-parts.js'
+import { approval, count, createTextRule, createWordRule, fitsMessage, hasApproval } from './wire-parts.js'
 
 /*
  * The one table of the verbs. The interface `MfaService`, the HTTP client, the validation of a service in the same process and the
@@ -27,7 +27,7 @@ import { approval, count, fitsMessage, hasApproval, oneOf, text } from './wire-p
  * the members of requests and answers: see names.ts.
  */
 
-const challenge = text(128)
+const challenge = createTextRule(128)
 const DAY_SECONDS = 86_400
 const life = z
   .number()
@@ -37,13 +37,13 @@ const delivered = z.enum(['sent', 'queued'])
 
 class SendBody {
   /** The method that delivers the code. */
-  readonly Type = oneOf(SEND_TYPES)
+  readonly Type = createWordRule(SEND_TYPES)
   /** The id of a valid challenge, to send its code again. */
   readonly Challenge = challenge.optional()
   /** The host's id for what the code is used for: a code is valid only in its transaction (R25, R38). */
-  readonly Transaction = text(128).optional()
+  readonly Transaction = createTextRule(128).optional()
   /** The purpose of the code. Messages mention it (R45), and the service binds the code to it (R38). Defaults to `sign-in`. */
-  readonly Purpose = oneOf(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
+  readonly Purpose = createWordRule(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
   /** With the purpose `approval`: what the message names, and what the code counts for. */
   readonly Approval = approval
   /** After a password: from where the user signs in. An email says so, and what a code means that its reader did not ask for. */
@@ -56,7 +56,7 @@ class SendAnswer {
   /** The id of the challenge, if the service has one; pass it to `verify`. */
   readonly challenge = loosely(z.string().min(1).max(128), z.string().max(1_000))
   /** The `Type` of the request, which the routes of the service add. */
-  readonly type = given(z.enum(SEND_TYPES))
+  readonly type = allowMissing(z.enum(SEND_TYPES))
   /** How long the code is valid, if the service says so. */
   readonly expires_in = loosely(count, life)
   /** The wait before the code can be sent again, if the service says so. */
@@ -67,17 +67,17 @@ class SendAnswer {
 
 class VerifyBody {
   /** The kind of contact the code belongs to. */
-  readonly Type = oneOf(VERIFY_TYPES)
+  readonly Type = createWordRule(VERIFY_TYPES)
   /** The code in canonical form; a backup code as the user typed it, trimmed, for a service that does not say what `codes` look like. */
-  readonly Code = text(MAX_CODE_LENGTH)
+  readonly Code = createTextRule(MAX_CODE_LENGTH)
   /** The id of the challenge, if the service gave one. The code is valid for that challenge only (R38). */
   readonly Challenge = challenge.optional()
   /** The transaction that was passed to `send`. */
-  readonly Transaction = text(128).optional()
+  readonly Transaction = createTextRule(128).optional()
   /** The action that the user approves with the code. A code that was sent for something else is wrong. */
   readonly Approval = approval
   /** The kind of the code (R91). A service that does not support kinds accepts any. */
-  readonly Kind = oneOf(CODE_KINDS).optional()
+  readonly Kind = createWordRule(CODE_KINDS).optional()
 }
 
 /** The value that `verify` takes in place of a `Type`. */
@@ -90,9 +90,9 @@ interface VerifiedMethod {
 
 class VerifyAnswer {
   /** The code is correct, and used up. */
-  readonly valid = trueFor('valid')
+  readonly valid = createTrueWord('valid')
   /** The `Type` of the request, which the routes of the service add. */
-  readonly type = given(z.enum(VERIFY_TYPES))
+  readonly type = allowMissing(z.enum(VERIFY_TYPES))
   /** After a backup code: how many are left, if the service says so. */
   readonly backup_codes_left = count.optional()
   /** `page` if the backup code was shown on a page and sent to no contact. */
@@ -118,7 +118,7 @@ class EnrollAppAnswer {
 
 class BackupBody {
   /** The method that delivers the codes. */
-  readonly Type = oneOf(BACKUP_TYPES)
+  readonly Type = createWordRule(BACKUP_TYPES)
 }
 
 class BackupAnswer {
@@ -130,12 +130,12 @@ class BackupAnswer {
 
 class RemoveFactorBody {
   /** The authenticator app, or all backup codes. */
-  readonly Factor = oneOf(['APP', 'BACKUP'])
+  readonly Factor = createWordRule(['APP', 'BACKUP'])
 }
 
 class RemoveFactorAnswer {
   /** `none`: the account had no such factor. */
-  readonly removed = eitherOf('removed', 'none')
+  readonly removed = createWordPair('removed', 'none')
 }
 
 class CreatedBackupCodes {
@@ -178,7 +178,7 @@ export class CodeVerbs {
   /** Generates a code and delivers it. */
   readonly send = {
     path: '/v1/mfa',
-    body: bodyWith(new SendBody())
+    body: createBody(new SendBody())
       .refine(hasApproval.check, hasApproval.says)
       .refine(fitsMessage.check, fitsMessage.says),
     // Services of other dialects have answers of their own, which the client reads.
@@ -191,9 +191,9 @@ export class CodeVerbs {
   /** Checks a code. A correct code is used up. */
   readonly verify = {
     path: '/v1/mfa/verify',
-    body: bodyWith(new VerifyBody()),
+    body: createBody(new VerifyBody()),
     encode: ({ method }: VerifiedMethod) => ({ Type: VERIFY_TYPE[method] }),
-    answer: answer(new VerifyAnswer(), { valid: 'outcome' }, objectOf(new AcceptedAs()).shape),
+    answer: answer(new VerifyAnswer(), { valid: 'outcome' }, createObjectSchema(new AcceptedAs()).shape),
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
     part: 'checking',
     scope: 'verify',
@@ -204,7 +204,7 @@ export class CodeVerbs {
    */
   readonly enrollApp = {
     path: '/v1/mfa/app',
-    body: bodyWith({}),
+    body: createBody({}),
     answer: answer(new EnrollAppAnswer(), { otpauth_uri: 'uri' }, { outcome: z.literal('prepared') }),
     contactsOf: 'app',
     problems: ['method_off', 'contact_refused', 'limited', 'locked', 'delivery_failed'],
@@ -214,7 +214,7 @@ export class CodeVerbs {
   /** Generates backup codes, which replace the old ones, and delivers them. Optional; the routes for backup codes require it. */
   readonly sendBackupCodes = {
     path: '/v1/mfa/backup',
-    body: bodyWith(new BackupBody()),
+    body: createBody(new BackupBody()),
     answer: answer(new BackupAnswer(), { status: 'outcome' }),
     problems: SENDING_PROBLEMS,
     part: 'delivery',
@@ -228,7 +228,7 @@ export class CodeVerbs {
    */
   readonly factorsOf = {
     path: '/v1/mfa/factors',
-    body: bodyWith({}),
+    body: createBody({}),
     answer: answer(new AccountFactors()),
     problems: [],
     part: 'checking',
@@ -240,7 +240,7 @@ export class CodeVerbs {
    */
   readonly removeFactor = {
     path: '/v1/mfa/factors/remove',
-    body: bodyWith(new RemoveFactorBody()),
+    body: createBody(new RemoveFactorBody()),
     answer: answer(new RemoveFactorAnswer(), { removed: 'outcome' }),
     problems: CHANGING_PROBLEMS,
     part: 'checking',
@@ -253,7 +253,7 @@ export class CodeVerbs {
    */
   readonly createBackupCodes = {
     path: '/v1/mfa/backup/codes',
-    body: bodyWith({}),
+    body: createBody({}),
     answer: answer(new CreatedBackupCodes(), {}, { outcome: z.literal('created') }),
     problems: CHANGING_PROBLEMS,
     part: 'checking',

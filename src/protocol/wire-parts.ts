@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import { MAX_DETAIL_LINES } from './details.js'
 import { unfitLine } from './named-lines.js'
 
@@ -8,46 +8,46 @@ import { unfitLine } from './named-lines.js'
  */
 
 /** A rule for a text of at most this length. */
-export const text = (max: number) =>
+export const createTextRule = (max: number) =>
   z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })
     .max(max, { error: `must be at most ${max} characters` })
 
 /** A rule for one of these words. */
-export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const createWordRule = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
 
 /** The user and browser behind a request. */
 export const caller = {
-  Account: text(128).optional(),
+  Account: createTextRule(128).optional(),
   ClientAddress: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).optional(),
-  Locale: text(35)
+  Locale: createTextRule(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, { error: 'must be a language tag like en or pt-BR' })
     .optional(),
 }
 
 /** The user that a request is about: an email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`. */
-export const user = text(320)
+export const user = createTextRule(320)
 
 /** A whole number, zero or more: of things, or of seconds. */
 export const count = z.number().int().nonnegative()
 
 /** An object, or its JSON in a form. */
-export function parsedJson(value: unknown): unknown {
-  return typeof value === 'string' ? (jsonIn(value) ?? value) : value
+export function parseJsonField(value: unknown): unknown {
+  return typeof value === 'string' ? (readJson(value) ?? value) : value
 }
 
 /** The lines that the user is shown before they approve something. */
 export const detailLines = z
-  .array(z.strictObject({ label: text(400), value: text(402) }))
+  .array(z.strictObject({ label: createTextRule(400), value: createTextRule(402) }))
   .min(1)
   .max(MAX_DETAIL_LINES)
 
 /** The action that the user approves. */
 export const approval = z
   .preprocess(
-    parsedJson,
+    parseJsonField,
     z.strictObject(
       {
         /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */

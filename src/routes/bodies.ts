@@ -7,15 +7,15 @@ import { KEY_METHODS, MAX_CODE_LENGTH } from '../protocol/methods.js'
  * The request bodies of the routes, which the handlers and `docs/openapi.json` take from here.
  */
 
-const text = (max: number) =>
+const createTextRule = (max: number) =>
   z.string({ error: 'must be a single string' }).max(max, { error: `must be at most ${max} characters` })
-const name = (max: number) => text(max).min(1, { error: 'must not be empty' })
+const name = (max: number) => createTextRule(max).min(1, { error: 'must not be empty' })
 
 const codeField = name(MAX_CODE_LENGTH)
 const factorField = name(32)
 const keyField = name(1_364).describe("The key's id.")
 const keyMethodField = z.enum(KEY_METHODS, { error: `must be one of ${KEY_METHODS.join(', ')}` })
-const keyNameField = text(60)
+const keyNameField = createTextRule(60)
   .trim()
   .min(1, { error: 'must not be empty' })
   .refine(isKeyName, { error: NO_KEY_NAME })
@@ -116,7 +116,7 @@ export const linkBody = z.object({ token: name(128).describe('The token in the l
 /** The body that chooses a language. */
 export const languageBody = z.object({
   language: name(35).meta({ description: 'One of the offered languages.', examples: ['de'] }),
-  back: text(2_000).optional().describe('The MFA page to return to.'),
+  back: createTextRule(2_000).optional().describe('The MFA page to return to.'),
 })
 
 /** The body that cancels an approval. */

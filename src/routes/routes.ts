@@ -481,14 +481,14 @@ export function addressOf(mount: string, name: RouteName): Pick<Operation, 'meth
 }
 
 /** The JSON of a success, also to a client with tokens whose login it completes. */
-export function answerOf({ answer, completesLogin }: RouteRow): z.ZodType | undefined {
+export function getAnswer({ answer, completesLogin }: RouteRow): z.ZodType | undefined {
   if (!answer || !completesLogin) return answer
   const own = answer instanceof z.ZodUnion ? answer.options : [answer]
   return z.union([...own, answers.issuedAnswer])
 }
 
 /** Every problem that an operation can have. */
-export function problemsOf({ method, access = 'pending', answer, problems = [] }: Operation) {
+export function listProblems({ method, access = 'pending', answer, problems = [] }: Operation) {
   const ofPage: Codes = answer ? [] : ['not_found']
   return new Set([...EVERYWHERE, ...OF_METHOD[method], ...OF_ACCESS[access], ...ofPage, ...problems])
 }

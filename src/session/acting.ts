@@ -1,14 +1,14 @@
 import { HostError, sessionEnded } from '../errors.js'
-import { sessionStateOf } from './find-state.js'
+import { findSessionState } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord } from './pending-login.js'
-import { otherRecords, withRecord } from './product.js'
+import { addRecord, listOtherRecords } from './product.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { readRecord } from './record-text.js'
 import type { RenewalApprovals } from './renew.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
-import { serializedUserOf } from './store.js'
-import { userIdOf } from './user-factors.js'
+import { getSerializedUser } from './store.js'
+import { readUserId } from './user-factors.js'
 import { deserializeUser } from './withheld-user.js'
 
 /*
@@ -32,8 +32,8 @@ export async function beginActing(
   reason: string,
 ): Promise<void> {
   const { req, deps } = at
-  const userId = userIdOf(customer, deps.settings)
-  const serialized = serializedUserOf(req)
+  const userId = readUserId(customer, deps.settings)
+  const serialized = getSerializedUser(req)
   if (!(await deserializeUser(req, serialized))) {
     throw actingError(
       'account.actAs could not find the way back: Passport is not known to this request. Mount passport.initialize() before passport.session().',
@@ -44,7 +44,7 @@ export async function beginActing(
   const { evidence, grace, weakApp, lastEnd } = record
   const customersLastEnd = await deps.sessionsValidAfter.lastEnd(userId)
   const proven = { product, stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
-  const kept = withRecord(undefined, { ...proven, evidence, grace, weakApp, lastEnd })
+  const kept = addRecord(undefined, { ...proven, evidence, grace, weakApp, lastEnd })
   const acting: Acting = { actor, from: sessionId, record: kept, user: serialized, reason }
   const renewal: PendingRenewal = {
     userId,
@@ -74,7 +74,7 @@ export async function endActing(
   const user = await deserializeUser(req, serialized)
   const owner = { product: '', userId: actor, sessionId: from }
   const { record: kept } = record.acting
-  const [earlier = readRecord(kept, { ...owner, product: record.product })] = otherRecords(kept, owner)
+  const [earlier = readRecord(kept, { ...owner, product: record.product })] = listOtherRecords(kept, owner)
   if (!user || !earlier) throw sessionEnded()
   if (!(await acquire(userId, record.transaction))) throw sessionEnded()
   const renewal: PendingRenewal = {
@@ -86,5 +86,5 @@ export async function endActing(
   }
   await logInContinuing(at, user, renewal)
   // The sessions of the member of staff may have been ended in the meantime.
-  if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
+  if ((await findSessionState(at)).stage === 'none') throw sessionEnded()
 }

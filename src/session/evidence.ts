@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type { EvidenceFault } from '../flows/events.js'
 import { isObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
-import { isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
+import { findStronger, isStrength, reaches, type Strength } from '../protocol/factor.js'
 import { CLOCK_SLACK_MS } from './pending-login.js'
 import type { Evidence } from './record.js'
 
@@ -48,9 +48,9 @@ interface EvidenceRules {
 
 /** Reads what the option `login.evidence` returned. Only what fits in every respect has a strength. */
 export function readEvidence(given: unknown, { req, issuers, askedAt }: EvidenceRules): EvidenceRead {
-  const claims = claimsIn(given)
+  const claims = readClaims(given)
   if (!claims) return { fault: 'malformed' }
-  if (comesFromRequest(req, [given, claims.from.amr])) return { fault: 'from_request' }
+  if (isFromRequest(req, [given, claims.from.amr])) return { fault: 'from_request' }
   const issuer = Object.hasOwn(issuers, claims.issuer) ? issuers[claims.issuer] : undefined
   if (!issuer) return { fault: 'unknown_issuer' }
   if (claims.authTime === undefined) return { fault: 'auth_time_missing' }
@@ -60,7 +60,7 @@ export function readEvidence(given: unknown, { req, issuers, askedAt }: Evidence
   const { amr, acr } = claims
   // A time in the future proves nothing to a rule, so the slack ends here.
   const known = { issuer: claims.issuer, amr, ...(acr && { acr }), authTime: Math.min(authTimeMs, now) }
-  const strength = strengthOf({ amr, acr }, issuer)
+  const strength = findStrength({ amr, acr }, issuer)
   if (!strength) return { evidence: known, fault: 'not_accepted' }
   if (now - authTimeMs >= issuer.maxAgeMs) return { evidence: known, fault: 'too_old' }
   if (askedAt !== undefined && authTimeMs + STEP_UP_SLACK_MS < askedAt) {
@@ -71,7 +71,7 @@ export function readEvidence(given: unknown, { req, issuers, askedAt }: Evidence
 }
 
 /** The values in evidence, if all of them are its own and have the right types (R111). */
-function claimsIn(given: unknown) {
+function readClaims(given: unknown) {
   if (!isObject(given)) return undefined
   const own = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined)
   const [issuer, amr, acr, authTime] = [own('issuer'), own('amr'), own('acr'), own('authTime')]
@@ -90,7 +90,7 @@ const isText = (value: unknown): value is string =>
 const isTime = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e11
 
 /** The strength that the host gave these values, the strongest of them. */
-function strengthOf(
+function findStrength(
   { amr, acr }: { readonly amr: readonly string[]; readonly acr: string | undefined },
   issuer: IssuerSettings,
 ): Strength | undefined {
@@ -98,23 +98,23 @@ function strengthOf(
     ...amr.map((value) => (Object.hasOwn(issuer.amr, value) ? issuer.amr[value] : undefined)),
     acr !== undefined && Object.hasOwn(issuer.acr, acr) ? issuer.acr[acr] : undefined,
   ].filter(isStrength)
-  return counted.length === 0 ? undefined : counted.reduce(strongerOf)
+  return counted.length === 0 ? undefined : counted.reduce(findStronger)
 }
 
 /** How many values of a request are looked through. With more, any of them may be the evidence. */
 const MAX_VALUES_OF_REQUEST = 500
 
 /** Whether one of these objects is, or equals, part of what the browser sent: body, query, params or cookies. */
-export function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
-  const objects = wanted.filter((one) => isObject(one) && Object.keys(one).length > 0)
+export function isFromRequest(req: Request, wanted: readonly unknown[]): boolean {
+  const objects = wanted.filter((object) => isObject(object) && Object.keys(object).length > 0)
   const { body, query, params, cookies, signedCookies } = req
   let level: unknown[] = [body, query, params, cookies, signedCookies]
   let seen = 0
   while (level.length > 0) {
-    if (level.some((one) => objects.some((object) => isDeepStrictEqual(one, object)))) return true
+    if (level.some((value) => objects.some((object) => isDeepStrictEqual(value, object)))) return true
     seen += level.length
     if (seen > MAX_VALUES_OF_REQUEST) return true
-    level = level.flatMap((one) => (isObject(one) ? Object.values(one) : []))
+    level = level.flatMap((value) => (isObject(value) ? Object.values(value) : []))
   }
   return false
 }

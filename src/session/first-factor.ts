@@ -1,10 +1,10 @@
 import { LimitsStoreError } from '../errors.js'
 import { newRecord } from './pending-login.js'
-import { type Decision, requiredBy } from './policy.js'
-import { productOf } from './product.js'
+import { type Decision, findRequiredStrength } from './policy.js'
+import { nameProduct } from './product.js'
 import type { ExemptRecord, MfaRecord, PendingRecord, Settled } from './record.js'
 import type { Account, SessionDeps, SessionRequest } from './state.js'
-import { sessionIdOf } from './transport.js'
+import { getSessionId } from './transport.js'
 
 /** A user's account, and when it was asked for. */
 export interface Asked {
@@ -22,13 +22,13 @@ export async function askNow(
   read: () => Promise<Account>,
 ): Promise<Asked> {
   const at = Date.now()
-  const changes = await factorChanges.read(userId).catch(unlessStoreFailed)
+  const changes = await factorChanges.read(userId).catch(ignoreStoreFailure)
   const account = await read()
   return { account, settled: changes === undefined || account.unconfirmed ? UNSETTLED : { at, changes } }
 }
 
 /** Returns `undefined` for an error of the limits store, and throws every other one. */
-export function unlessStoreFailed(error: unknown): undefined {
+export function ignoreStoreFailure(error: unknown): undefined {
   if (!(error instanceof LimitsStoreError)) throw error
 }
 
@@ -38,11 +38,12 @@ export async function recordFor(
   { req, deps: { browsers, settings }, shared }: SessionRequest,
   { account, settled }: Asked,
 ): Promise<MfaRecord> {
-  const record = newRecord({ product: productOf(settings), userId: account.userId }, sessionIdOf(req))
+  const record = newRecord({ product: nameProduct(settings), userId: account.userId }, getSessionId(req))
   if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
   const { verdict, minStrength, grace } = decision
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
-  const isEnough = verdict === 'verify' && !requiredBy(decision, account) && account.factors.length > 0
+  const isEnough =
+    verdict === 'verify' && !findRequiredStrength(decision, account) && account.factors.length > 0
   // Nor where nothing can be stored (R134): its new token could not be sent.
   const mayTrust = isEnough && !shared.readOnly
   const recognized = mayTrust ? await browsers.recognize(req, account) : undefined

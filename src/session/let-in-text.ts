@@ -1,6 +1,6 @@
 import { isStrength } from '../protocol/factor.js'
 import type { ExemptRecord, MfaRecord, TrustedRecord } from './record.js'
-import { inverted, readTime } from './text-parts.js'
+import { invert, readTime } from './text-parts.js'
 
 /*
  * The meaning of the text of a record of a decision that let a session in:
@@ -14,7 +14,7 @@ const EXEMPTION_LETTERS: Readonly<Record<ExemptRecord['exemption'], string>> = {
   proven: 'r',
   not_required: 'n',
 }
-const EXEMPTION_OF = inverted(EXEMPTION_LETTERS)
+const EXEMPTION_OF = invert(EXEMPTION_LETTERS)
 
 /** The decision of a record that let a session in, as text. */
 export function letInText(record: TrustedRecord | ExemptRecord): string {

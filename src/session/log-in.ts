@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import { HostError, sessionEnded } from '../errors.js'
-import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
-import { onlyGiven } from '../shape.js'
-import { hasEnded, NO_OTHERS, sessionStateOf, setState } from './find-state.js'
+import { addAmr, getStrength, isAtLeast } from '../protocol/factor.js'
+import { pickGiven } from '../shape.js'
+import { findSessionState, hasEnded, NO_OTHERS, setState } from './find-state.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
 import {
@@ -14,8 +14,8 @@ import {
 } from './passport-request.js'
 import { newRecord } from './pending-login.js'
 import { isRunning } from './policy.js'
-import { haveSameUsers, productOf } from './product.js'
-import { DROPPED, type MfaRecord, type VerifiedRecord, without } from './record.js'
+import { haveSameUsers, nameProduct } from './product.js'
+import { DROPPED, type MfaRecord, removeActivity, type VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { startLogin } from './start-login.js'
 import type {
@@ -26,10 +26,10 @@ import type {
   SessionDeps,
   SessionRequest,
 } from './state.js'
-import { otherRecordsOf, rememberedTarget, requireCurrent } from './store.js'
-import { detachSession, presentedSession, sessionIdOf, tokenLoginOf } from './transport.js'
+import { findRememberedTarget, listOtherRecordsOf, requireCurrent } from './store.js'
+import { detachSession, getPresentedSession, getSessionId, getTokenLogin } from './transport.js'
 import { GATED } from './ungated-logins.js'
-import { userIdOf } from './user-factors.js'
+import { readUserId } from './user-factors.js'
 
 /*
  * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns
@@ -53,8 +53,8 @@ export function passGate<Gate extends SessionDeps>({ req, deps, shared }: Sessio
   const target = req as Request & PassportRequest
   shared.gates = { last: deps, others: NO_OTHERS, logIn: target.logIn, logOut: target.logOut }
   if (shared.readOnly) return
-  target.logIn = gatedLogIn
-  target.login = gatedLogIn
+  target.logIn = logInGated
+  target.login = logInGated
   target.logOut = freeingLogOut
   target.logout = freeingLogOut
 }
@@ -66,7 +66,7 @@ function freeingLogOut(this: Request, ...rest: unknown[]): void {
   const { logOut, last } = shared.gates
   void freePlace(last, recordIn(shared))
   void freeTokenPlace(last, this)
-  const end = tokenLoginOf(this)?.logOut ?? logOut
+  const end = getTokenLogin(this)?.logOut ?? logOut
   end.apply(this, rest)
 }
 
@@ -83,7 +83,7 @@ async function freePlace({ approvalRequests }: SessionDeps, left?: MfaRecord, ne
 
 /** Frees the place of a login without a session, which would end by itself, too. */
 async function freeTokenPlace({ tokenPlaces }: SessionDeps, req: Request): Promise<void> {
-  const about = tokenLoginOf(req)?.about
+  const about = getTokenLogin(req)?.about
   if (about && !about.of) await tokenPlaces.consume(about.userId, about.place).catch(() => false)
 }
 
@@ -99,7 +99,7 @@ export function logInContinuing(at: SessionRequest, user: Express.User, continue
 }
 
 /** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */
-function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
+function logInGated(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const shared = requestState(this)
   if (!shared.gates) throw new TypeError('req.logIn must be called on its own request.')
   const { last, others, logIn: own } = shared.gates
@@ -107,17 +107,17 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
   const given: Options = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
   const { [CONTINUED]: continued = takeContinued(shared), ...options } = given
   const product = continued && ('renewed' in continued ? continued.renewed : continued.record).product
-  const deps = others.find(({ settings }) => productOf(settings) === product) ?? last
+  const deps = others.find(({ settings }) => nameProduct(settings) === product) ?? last
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return own.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
   const at = { req: this, deps, shared }
-  const login = tokenLoginOf(this)
+  const login = getTokenLogin(this)
   const original: LogIn = login ? (shown, _options, next) => login.logIn(this, shown, next) : own
   const left = recordIn(shared)
   signIn(at, { user, options, original }, continued)
     .then(() => freePlace(deps, left, recordIn(shared)))
-    .then(() => (tokenLoginOf(this)?.isComplete ? freeTokenPlace(deps, this) : undefined))
+    .then(() => (getTokenLogin(this)?.isComplete ? freeTokenPlace(deps, this) : undefined))
     .then(
       () => enterOthers(at, [last, ...others]).then(() => done(), done),
       async (error: unknown) => {
@@ -133,7 +133,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
     )
 }
 
-Reflect.set(gatedLogIn, GATED, true)
+Reflect.set(logInGated, GATED, true)
 
 /** The login that the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
 function takeContinued(shared: RequestState): Continued | undefined {
@@ -147,19 +147,19 @@ async function enterOthers(at: SessionRequest, all: readonly SessionDeps[]): Pro
   const { session } = at.shared
   const others = all.filter((deps) => deps !== at.deps)
   // A failure has withheld the user.
-  for (const deps of others) await sessionStateOf({ ...at, deps })
+  for (const deps of others) await findSessionState({ ...at, deps })
   if (session && others.length > 0) setState(at, session.state, session.isAsked)
 }
 
 async function signIn(at: SessionRequest, login: Login, continued: Continued | undefined): Promise<void> {
   const { settings } = at.deps
-  if (settings.tokens?.only && !presentedSession(at.req)) {
+  if (settings.tokens?.only && !getPresentedSession(at.req)) {
     throw new HostError(
       'ERR_MFA_TOKENS',
       'req.logIn was called in an app without sessions (tokens.only). Pass { session: false } to passport.authenticate, and mount mfa.tokens.begin after it.',
     )
   }
-  const userId = userIdOf(login.user, settings)
+  const userId = readUserId(login.user, settings)
   if (continued?.userId !== userId) return startLogin(at, login, userId)
   return 'renewed' in continued ? renewLogin(at, login, continued) : completeLogin(at, login, continued)
 }
@@ -175,19 +175,19 @@ async function completeLogin(
   const { minStrength } = verification.record
   // No factor that is weaker is asked for or accepted; this holds whatever an earlier step overlooks (R115).
   if (minStrength && !isAtLeast(shown, minStrength)) throw sessionEnded()
-  const target = verification.record.returnTo ?? rememberedTarget(req)
+  const target = verification.record.returnTo ?? findRememberedTarget(req)
   const record = verifiedRecord(verification)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireNotEnded(at, record)
   await requireCurrent(req, verification.record, shared)
-  const others = otherRecordsOf(req, record).map((other) => withShown(other, verification))
+  const others = listOtherRecordsOf(req, record).map((other) => addShown(other, verification))
   await regenerate(req, login, {
     record,
     others,
     keepSessionInfo: true,
     ...(keepReturnTo && { returnTo: target }),
   })
-  setState(at, activeState(login, { ...record, sessionId: sessionIdOf(req) }))
+  setState(at, activeState(login, { ...record, sessionId: getSessionId(req) }))
   if (verification.record.stage === 'pending') at.deps.newBrowsers.signedIn(req, { user: login.user, userId })
   await verification.onVerified?.()
 }
@@ -199,12 +199,12 @@ async function renewLogin(
   { userId, of = userId, renewed, keepSessionInfo = true }: PendingRenewal,
 ): Promise<void> {
   const { req, deps, shared } = at
-  const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
-  await requireCurrent(req, { product: productOf(deps.settings), userId: of }, shared)
-  const others = otherRecordsOf(req, renewed).map((other) => carried(other, renewed))
+  const returnTo = keepSessionInfo ? findRememberedTarget(req) : undefined
+  await requireCurrent(req, { product: nameProduct(deps.settings), userId: of }, shared)
+  const others = listOtherRecordsOf(req, renewed).map((other) => carryRecord(other, renewed))
   await regenerate(req, login, { record: renewed, others, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
-  if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
+  if ((await findSessionState(at)).stage === 'none') throw sessionEnded()
 }
 
 /** Continues only if no reset and no "this wasn't me" link ended the session meanwhile. @throws {SessionEndedError} */
@@ -215,17 +215,17 @@ export async function requireNotEnded({ req, deps }: SessionRequest, record: Mfa
 }
 
 /** The record of another product in the session of this record, under its new id: what ends the sessions of its users spared both. */
-function carried(other: MfaRecord, { product, lastEnd }: MfaRecord): MfaRecord {
-  const ends = haveSameUsers(other.product, product) ? onlyGiven({ lastEnd }) : {}
-  return without({ ...other, ...ends }, ...DROPPED)
+function carryRecord(other: MfaRecord, { product, lastEnd }: MfaRecord): MfaRecord {
+  const ends = haveSameUsers(other.product, product) ? pickGiven({ lastEnd }) : {}
+  return removeActivity({ ...other, ...ends }, ...DROPPED)
 }
 
 /** The record of another product in the session in which a factor was shown here. */
-function withShown(other: MfaRecord, { record, amr, shown, enrolled }: PendingVerification): MfaRecord {
-  const kept = carried(other, record)
+function addShown(other: MfaRecord, { record, amr, shown, enrolled }: PendingVerification): MfaRecord {
+  const kept = carryRecord(other, record)
   // A pending login may require more, which its product finds out.
   if (!haveSameUsers(other.product, record.product) || other.stage === 'pending') return kept
-  return without(verifiedRecord({ amr, shown, enrolled, record: kept }), 'enrolled')
+  return removeActivity(verifiedRecord({ amr, shown, enrolled, record: kept }), 'enrolled')
 }
 
 function verifiedRecord({
@@ -250,7 +250,7 @@ function verifiedRecord({
     ...newRecord(record, ''),
     stage: 'verified',
     startedAt: record.startedAt,
-    ...onlyGiven({ evidence, lastEnd, interrupted, backupCodes, enrolled, keyOffer, weakApp }),
-    ...(grace && isRunning(grace, strengthOf(shown)) && { grace }),
+    ...pickGiven({ evidence, lastEnd, interrupted, backupCodes, enrolled, keyOffer, weakApp }),
+    ...(grace && isRunning(grace, getStrength(shown)) && { grace }),
   }
 }

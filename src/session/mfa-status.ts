@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import type { MfaStatus } from '../options/host.js'
 import type { MfaApproval } from '../protocol/details.js'
-import { acrOfStrength, reaches, strengthOf, strongerOf } from '../protocol/factor.js'
+import { acrOfStrength, findStronger, getStrength, reaches } from '../protocol/factor.js'
 import type { TokenClaims } from '../protocol/token-claims.js'
-import { type MfaRecord, methodsIn, type VerifiedRecord } from './record.js'
+import { listMethods, type MfaRecord, type VerifiedRecord } from './record.js'
 import type { RequestState, SessionRequest, SessionState } from './state.js'
 
 /**
@@ -54,7 +54,7 @@ export class RequestMfaStatus implements MfaStatus {
   }
 
   get acr(): string | null {
-    return this.record?.stage === 'verified' ? acrOf(this.record) : null
+    return this.record?.stage === 'verified' ? findAcr(this.record) : null
   }
 
   get authTime(): number | null {
@@ -88,10 +88,10 @@ export function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
 }
 
 /** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
-export function acrOf(record: VerifiedRecord): string | null {
+export function findAcr(record: VerifiedRecord): string | null {
   const { amr, evidence } = record
-  const strengths = methodsIn(record).map(strengthOf)
-  const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
+  const strengths = listMethods(record).map(getStrength)
+  const own = strengths.length === 0 ? undefined : strengths.reduce(findStronger)
   const stated = evidence?.strength
   if (!own || (stated && !reaches(own, stated))) return evidence?.acr ?? null
   return acrOfStrength(own, amr)

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { LogIn, LogInOptions } from './passport-request.js'
-import { deleteSession, type NewSessionContent, onRegenerate } from './store.js'
-import { detachSession, sessionIdOf } from './transport.js'
+import { deleteSession, fillRegenerated, type NewSessionContent } from './store.js'
+import { detachSession, getSessionId } from './transport.js'
 
 /** A call of `req.logIn`. */
 export interface Login {
@@ -21,8 +21,8 @@ export async function regenerate(
   { user, options, original }: Login,
   { keepSessionInfo, ...content }: NewSession,
 ): Promise<void> {
-  const oldId = sessionIdOf(req)
-  const oldDeleted = onRegenerate(req, content)
+  const oldId = getSessionId(req)
+  const oldDeleted = fillRegenerated(req, content)
   try {
     await new Promise<void>((resolve, reject) => {
       const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
@@ -32,7 +32,7 @@ export async function regenerate(
   } catch (error) {
     // The new session may be stored and already holds the record, and express-session would store it again when the response
     // ends (R09).
-    if (sessionIdOf(req) !== oldId) void deleteSession(req, sessionIdOf(req))
+    if (getSessionId(req) !== oldId) void deleteSession(req, getSessionId(req))
     detachSession(req)
     throw error
   }

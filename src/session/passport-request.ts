@@ -24,7 +24,7 @@ export interface LogInOptions {
 }
 
 /** The request with Passport's methods. @throws {HostError} when `passport.session()` did not run for it. */
-export function passportOf(req: Request): Request & PassportRequest {
+export function requirePassport(req: Request): Request & PassportRequest {
   if (typeof Reflect.get(req, 'logIn') === 'function' && typeof Reflect.get(req, 'logOut') === 'function') {
     return req as Request & PassportRequest
   }
@@ -50,12 +50,12 @@ export function signInForRequest(req: Request): void {
 /** Signs the user in by `req.logIn`, which is our replacement where `passGate` ran. */
 export function logIn(req: Request, user: Express.User, options: LogInOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {
-    passportOf(req).logIn(user, options, (error) => (error ? reject(error) : resolve()))
+    requirePassport(req).logIn(user, options, (error) => (error ? reject(error) : resolve()))
   })
 }
 
 /** Passport's user, under the property name that the host chose (`userProperty`). */
-export function userOf(req: Request): Express.User | undefined {
+export function getUser(req: Request): Express.User | undefined {
   const user: unknown = Reflect.get(req, userProperty(req))
   // Only the host knows the shape of its users.
   return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
@@ -63,7 +63,7 @@ export function userOf(req: Request): Express.User | undefined {
 
 /** The user whom the strategy before has signed in for this request. `handler` is what needs one. @throws {HostError} without. */
 export function requireUser(req: Request, handler: string): Express.User {
-  const user = userOf(req)
+  const user = getUser(req)
   if (user) return user
   throw new HostError(
     'ERR_MFA_NO_PASSPORT',

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { MfaEventBody } from '../flows/events.js'
-import { onlyGiven } from '../shape.js'
-import { passportOf, withholdUser } from './passport-request.js'
+import { pickGiven } from '../shape.js'
+import { requirePassport, withholdUser } from './passport-request.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import type { ActiveState, Awaitable, SessionRequest, SessionState } from './state.js'
-import { otherRecordsOf, type ProductUser, rememberedTarget, rememberTarget, storeRecord } from './store.js'
-import { sessionIdOf } from './transport.js'
+import {
+  findRememberedTarget,
+  listOtherRecordsOf,
+  type ProductUser,
+  rememberTarget,
+  storeRecord,
+} from './store.js'
+import { getSessionId } from './transport.js'
 
 /** How far the clocks of two servers may differ, or one may have been set back, in milliseconds (R110). */
 export const CLOCK_SLACK_MS = 60_000
@@ -27,23 +33,26 @@ export function newTransaction(): string {
 export function pendingState(at: SessionRequest, state: ActiveState): Awaitable<SessionState> {
   const ageMs = Date.now() - state.record.startedAt
   const isOver = ageMs >= at.deps.settings.login.pendingLifetimeMs || ageMs <= -CLOCK_SLACK_MS
-  return isOver ? expiredState(at, state) : state
+  return isOver ? expireLogin(at, state) : state
 }
 
-async function expiredState(at: SessionRequest, state: ActiveState): Promise<SessionState> {
+async function expireLogin(at: SessionRequest, state: ActiveState): Promise<SessionState> {
   const { req, deps, shared } = at
   const { record } = state
   if (shared.readOnly) withholdUser(req)
   else {
     const begun = await endPendingLogin(req, record)
-    deps.emit(givenUp('expired', record))
+    deps.emit(createGivenUpEvent('expired', record))
     if (begun) return { ...state, record: begun }
   }
   return { stage: 'none', expired: true }
 }
 
 /** The event of a pending login that ended without the second factor. */
-export function givenUp(reason: 'canceled' | 'expired', { userId, challenge }: MfaRecord): MfaEventBody {
+export function createGivenUpEvent(
+  reason: 'canceled' | 'expired',
+  { userId, challenge }: MfaRecord,
+): MfaEventBody {
   return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
 }
 
@@ -53,13 +62,13 @@ export function givenUp(reason: 'canceled' | 'expired', { userId, challenge }: M
  */
 export async function endPendingLogin(req: Request, record: MfaRecord): Promise<PendingRecord | undefined> {
   const { minStrength, grace, evidence, returnTo } = record
-  if (otherRecordsOf(req, record).every(({ stage }) => stage === 'pending')) {
+  if (listOtherRecordsOf(req, record).every(({ stage }) => stage === 'pending')) {
     await signOut(req, returnTo)
     return undefined
   }
   const begun = {
-    ...newRecord(record, sessionIdOf(req)),
-    ...onlyGiven({ minStrength, grace, evidence, returnTo }),
+    ...newRecord(record, getSessionId(req)),
+    ...pickGiven({ minStrength, grace, evidence, returnTo }),
   }
   await storeRecord(req, begun)
   return begun
@@ -67,9 +76,9 @@ export async function endPendingLogin(req: Request, record: MfaRecord): Promise<
 
 /** Signs the user out of all products and keeps the return address for the next sign-in. */
 export async function signOut(req: Request, target: string | undefined): Promise<void> {
-  const keep = target ?? rememberedTarget(req)
+  const keep = target ?? findRememberedTarget(req)
   await new Promise<void>((resolve, reject) => {
-    passportOf(req).logOut((error?: unknown) => (error ? reject(error) : resolve()))
+    requirePassport(req).logOut((error?: unknown) => (error ? reject(error) : resolve()))
   })
   rememberTarget(req, keep)
 }

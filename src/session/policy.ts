@@ -35,48 +35,48 @@ export async function decide(
 ): Promise<Decision> {
   const { user, existing, reset } = account
   const hasFactor = existing.length > 0
-  const needed = (minStrength?: Strength): Decision => ({
+  const requireFactor = (minStrength?: Strength): Decision => ({
     verdict: hasFactor || reset ? 'verify' : 'enroll',
     ...(minStrength && { minStrength }),
   })
-  if (!policy) return hasFactor || reset ? needed() : { verdict: 'pass', exemption: 'not_required' }
-  const answer: unknown = await policy({ user, req, login, factors: listedForHost(account) })
-  if (answer === 'require' || (answer === 'optional' && (hasFactor || reset))) return needed()
+  if (!policy) return hasFactor || reset ? requireFactor() : { verdict: 'pass', exemption: 'not_required' }
+  const answer: unknown = await policy({ user, req, login, factors: listForHost(account) })
+  if (answer === 'require' || (answer === 'optional' && (hasFactor || reset))) return requireFactor()
   if (answer === 'optional') return { verdict: 'pass', exemption: 'not_required' }
-  const exemption = exemptionIn(answer)
-  if (exemption) return reset ? needed() : { verdict: 'pass', exemption }
-  const { minStrength, graceUntil } = requirementIn(answer)
+  const exemption = readExemption(answer)
+  if (exemption) return reset ? requireFactor() : { verdict: 'pass', exemption }
+  const { minStrength, graceUntil } = readRequirement(answer)
   // A grace period is for setting up a factor; a user who has one must show it.
   const isMet = existing.some(({ method }) => !minStrength || isAtLeast(method, minStrength))
-  if (graceUntil === undefined || isMet || Date.now() >= graceUntil) return needed(minStrength)
+  if (graceUntil === undefined || isMet || Date.now() >= graceUntil) return requireFactor(minStrength)
   const grace = { until: graceUntil, ...(minStrength && { minStrength }) }
-  if (hasFactor || reset) return { ...needed(), verdict: 'verify', grace }
+  if (hasFactor || reset) return { ...requireFactor(), verdict: 'verify', grace }
   return { verdict: 'pass', exemption: 'not_required', grace }
 }
 
 /** The least strength that completes the login: what the policy requires, and what the account does. */
-export function requiredBy(decision: Decision, { minStrength }: Account): Strength | undefined {
+export function findRequiredStrength(decision: Decision, { minStrength }: Account): Strength | undefined {
   return decision.verdict === 'pass' ? minStrength : strongestRequired(minStrength, decision.minStrength)
 }
 
 /** Whether the answer exempts the session, and whether it says that the login proved the user (R120). */
-function exemptionIn(answer: unknown): 'policy' | 'proven' | undefined {
+function readExemption(answer: unknown): 'policy' | 'proven' | undefined {
   if (answer === 'skip') return 'policy'
   const { skip, mayEnroll } = readObject(answer)
   return skip === true && mayEnroll === true ? 'proven' : undefined
 }
 
 /** The factors of an account, with those withheld, as the host is told of them. */
-export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | 'withheld'>): LoginFactor[] {
-  const listed = ({ id, method }: Factor) => ({ id, method })
+export function listForHost({ factors, withheld }: Pick<Account, 'factors' | 'withheld'>): LoginFactor[] {
+  const describeFactor = ({ id, method }: Factor) => ({ id, method })
   return [
-    ...factors.map(listed),
-    ...withheld.map((factor) => ({ ...listed(factor), withheld: true as const })),
+    ...factors.map(describeFactor),
+    ...withheld.map((factor) => ({ ...describeFactor(factor), withheld: true as const })),
   ]
 }
 
 /** The factor that the answer requires, and from when on. @throws {HostError} if it is no valid answer. */
-function requirementIn(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
+function readRequirement(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
   const { require: minStrength, graceUntil } = readObject(answer)
   const until = graceUntil instanceof Date ? graceUntil.getTime() : graceUntil
   const hasGrace = typeof until === 'number' && Number.isFinite(until)

@@ -14,17 +14,17 @@ import { isOwnedBy, isPendingRecord, readParts, readRecord, writeNamed, writeRec
  */
 
 /** The name under which sessions keep what a product decided: its own, after that of its table of users, which has no space (R144). */
-export function productOf(settings: Pick<Settings, 'product' | 'users' | 'urls'>): string {
+export function nameProduct(settings: Pick<Settings, 'product' | 'users' | 'urls'>): string {
   const { users } = settings
   return users === DEFAULT_USERS ? productName(settings) : `${users} ${productName(settings)}`
 }
 
 /** Whether two products have the same table of users. */
 export function haveSameUsers(product: string, other: string): boolean {
-  return usersIn(product) === usersIn(other)
+  return getUsers(product) === getUsers(other)
 }
 
-function usersIn(product: string): string {
+function getUsers(product: string): string {
   return product.slice(0, Math.max(0, product.indexOf(' ')))
 }
 
@@ -40,7 +40,7 @@ function ownsUnnamed(product: string): boolean {
 }
 
 /** The stored record of a product. */
-export function storedIn(mfa: unknown, product: string): unknown {
+export function findStored(mfa: unknown, product: string): unknown {
   const parts = readParts(mfa)
   const { product: first = UNNAMED } = parts
   const own = isObject(mfa) ? mfa : parts.record
@@ -52,7 +52,7 @@ export function storedIn(mfa: unknown, product: string): unknown {
 }
 
 /** The stored records of this user in this session by their products, the first one first. */
-function recordsIn(mfa: unknown, owner: RecordOwner): Map<string, unknown> {
+function listStored(mfa: unknown, owner: RecordOwner): Map<string, unknown> {
   const { product = UNNAMED, others, user: _, ...first } = readParts(mfa)
   const all: [string, unknown][] = [[String(product), first], ...Object.entries(readObject(others))]
   const records = new Map(all.filter(([, stored]) => isOwnedBy(stored, owner)))
@@ -62,16 +62,16 @@ function recordsIn(mfa: unknown, owner: RecordOwner): Map<string, unknown> {
 }
 
 /** The records of this user in this session that other products have written. */
-export function otherRecords(mfa: unknown, owner: RecordOwner): MfaRecord[] {
-  return [...recordsIn(mfa, owner)].flatMap(([product, stored]) => {
+export function listOtherRecords(mfa: unknown, owner: RecordOwner): MfaRecord[] {
+  return [...listStored(mfa, owner)].flatMap(([product, stored]) => {
     const record = product === owner.product ? undefined : readRecord(stored, { ...owner, product })
     return record ? [record] : []
   })
 }
 
 /** The content of a session once a product has written its record, without the records of other users and sessions. */
-export function withRecord(mfa: unknown, record: MfaRecord): string | object {
-  const records = recordsIn(mfa, record).set(record.product, writeRecord(record))
+export function addRecord(mfa: unknown, record: MfaRecord): string | object {
+  const records = listStored(mfa, record).set(record.product, writeRecord(record))
   const [[product, first] = [record.product, undefined], ...others] = records
   const alone = others.length === 0 && product !== UNNAMED ? writeNamed(product, first) : undefined
   return (
@@ -85,5 +85,5 @@ export function withRecord(mfa: unknown, record: MfaRecord): string | object {
 
 /** Whether a product admits the user of a record in its session: the login is not pending there. */
 export function isAdmitted(mfa: unknown, record: MfaRecord): boolean {
-  return [...recordsIn(mfa, record).values()].some((stored) => !isPendingRecord(stored))
+  return [...listStored(mfa, record).values()].some((stored) => !isPendingRecord(stored))
 }

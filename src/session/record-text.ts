@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isObject } from '../json.js'
 import type { Amr, ShownMethod } from '../protocol/factor.js'
 import { remember } from '../remember.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { letInText, readLetIn } from './let-in-text.js'
 import {
   type Activity,
@@ -13,7 +13,7 @@ import {
   type RecordOwner,
   type Shown,
 } from './record.js'
-import { inverted, readTime } from './text-parts.js'
+import { invert, readTime } from './text-parts.js'
 
 /*
  * How a record is written into the session. express-session parses, serializes and hashes the whole session at every
@@ -57,8 +57,8 @@ const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   phone_backup: 'p',
   page_backup: 'g',
 }
-const AMR_OF = inverted(AMR_LETTERS)
-const METHOD_OF = inverted(METHOD_LETTERS)
+const AMR_OF = invert(AMR_LETTERS)
+const METHOD_OF = invert(METHOD_LETTERS)
 
 /** Stands for an empty list. */
 const NONE = '-'
@@ -68,7 +68,7 @@ export type StoredRecord = string | ({ readonly record: string } & Record<string
 
 /** Writes a record as it is stored. */
 export function writeRecord(record: MfaRecord): StoredRecord {
-  const text = textOf(record)
+  const text = writeText(record)
   const activity = writeActivity(record)
   return activity ? { record: text, ...activity } : text
 }
@@ -86,20 +86,20 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
 
 /** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
 export function isRecordOf(stored: unknown, sessionId: string): boolean {
-  return isPendingRecord(stored) && textIn(stored).includes(` ${sessionId} `)
+  return isPendingRecord(stored) && findText(stored).includes(` ${sessionId} `)
 }
 
 /** Whether a stored record is one of a pending login. */
 export function isPendingRecord(stored: unknown): boolean {
-  return textIn(stored).startsWith('2p ')
+  return findText(stored).startsWith('2p ')
 }
 
 /** Whether what a session stores is a record of this user in this session. */
 export function isOwnedBy(stored: unknown, { userId, sessionId }: Omit<RecordOwner, 'product'>): boolean {
-  return textIn(stored).endsWith(` ${sessionId} ${userId}`)
+  return findText(stored).endsWith(` ${sessionId} ${userId}`)
 }
 
-function textIn(stored: unknown): string {
+function findText(stored: unknown): string {
   const { record } = readParts(stored)
   return typeof record === 'string' ? record : ''
 }
@@ -123,7 +123,7 @@ export function readParts(stored: unknown): Readonly<Record<string, unknown>> {
 /** The members beside the text of a record that are no activity. */
 const BESIDE_ACTIVITY = ['record', 'product', 'others', 'user']
 
-function textOf(record: MfaRecord): string {
+function writeText(record: MfaRecord): string {
   const { transaction, startedAt, sessionId, userId } = record
   const begin = `${transaction} ${startedAt.toString(36)}`
   // A user id may contain spaces, so this part is compared as a whole instead of being split.
@@ -134,7 +134,7 @@ function textOf(record: MfaRecord): string {
     case 'verified': {
       const { verifiedAt, amr, shown } = record
       const letters = amr.map((value) => AMR_LETTERS[value]).join('')
-      return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(shown, verifiedAt)}${owner}`
+      return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${writeShown(shown, verifiedAt)}${owner}`
     }
     case 'trusted':
       return `2t ${begin} ${letInText(record)}${owner}`
@@ -186,7 +186,7 @@ function readLetters(letters: string): Amr[] | undefined {
   return values
 }
 
-function shownText(shown: Shown, verifiedAt: number): string {
+function writeShown(shown: Shown, verifiedAt: number): string {
   const parts = Object.entries(shown).map(
     ([method, at]) => METHOD_LETTERS[method as ShownMethod] + (at === verifiedAt ? '' : at.toString(36)),
   )
@@ -227,7 +227,7 @@ const storedChallenge = z
   .transform((list) => {
     const members = LISTED.map((name, at) => [name, list[at] ?? undefined] as const)
     const reports = list[LISTED.length] === 1 ? true : list[LISTED.length]
-    return onlyGiven({ ...Object.fromEntries(members), reports }) as z.input<typeof challengeSchema>
+    return pickGiven({ ...Object.fromEntries(members), reports }) as z.input<typeof challengeSchema>
   })
   .pipe(challengeSchema)
 

@@ -56,7 +56,7 @@ export interface ExemptRecord extends RecordBase {
 }
 
 /** The methods that were shown or set up in a session. */
-export function methodsIn({ shown, setUp }: Pick<VerifiedRecord, 'shown' | 'setUp'>): ShownMethod[] {
+export function listMethods({ shown, setUp }: Pick<VerifiedRecord, 'shown' | 'setUp'>): ShownMethod[] {
   return Object.keys({ ...shown, ...setUp }) as ShownMethod[]
 }
 
@@ -259,7 +259,10 @@ export const activitySchema = z.object({
 export type Activity = Readonly<z.output<typeof activitySchema>>
 
 /** A record without some of what is under way in it. */
-export function without<Rest extends MfaRecord>(record: Rest, ...names: readonly (keyof Activity)[]): Rest {
+export function removeActivity<Rest extends MfaRecord>(
+  record: Rest,
+  ...names: readonly (keyof Activity)[]
+): Rest {
   const rest = { ...record }
   for (const name of names) delete rest[name]
   return rest

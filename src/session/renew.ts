@@ -1,13 +1,13 @@
 import { SessionEndedError, sessionEnded } from '../errors.js'
-import { onlyGiven } from '../shape.js'
-import { sessionStateOf } from './find-state.js'
+import { pickGiven } from '../shape.js'
+import { findSessionState } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
-import { DROPPED, type MfaRecord, without } from './record.js'
+import { DROPPED, type MfaRecord, removeActivity } from './record.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { recordOf } from './store.js'
 import { detachSession } from './transport.js'
-import { userIdOf } from './user-factors.js'
+import { readUserId } from './user-factors.js'
 
 /** Lets one of several parallel requests renew a session. */
 export interface RenewalApprovals {
@@ -23,14 +23,14 @@ export async function renewSession(
   user: Express.User,
 ): Promise<void> {
   const { req, deps } = at
-  const state = await sessionStateOf(at)
+  const state = await findSessionState(at)
   if (state.stage === 'none' || state.stage === 'pending') {
     throw new SessionEndedError(
       'No user is signed in, so there is no session to renew. Call renewSession only for a signed-in user.',
     )
   }
   const { userId } = state
-  if (userIdOf(user, deps.settings) !== userId) {
+  if (readUserId(user, deps.settings) !== userId) {
     throw new TypeError(
       'renewSession was called with another user than the signed-in one. To sign in another user, call req.logIn.',
     )
@@ -44,7 +44,7 @@ export async function renewSession(
   }
   const renewal: PendingRenewal = {
     userId,
-    renewed: { ...without(record, ...DROPPED), transaction: newTransaction() },
+    renewed: { ...removeActivity(record, ...DROPPED), transaction: newTransaction() },
     release: () => release(userId, transaction),
   }
   await logInContinuing(at, user, renewal)
@@ -63,7 +63,7 @@ export async function continueLogin(
   const { minStrength, lastEnd } = earlier
   const renewed = {
     ...newRecord(earlier, ''),
-    ...onlyGiven({ minStrength, lastEnd }),
+    ...pickGiven({ minStrength, lastEnd }),
     ...continuation,
   }
   const renewal: PendingRenewal = { userId, renewed, release }

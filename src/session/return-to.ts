@@ -4,7 +4,7 @@ import type { Settings } from '../options/settings.js'
 const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
 
 /** Path, query and fragment of an address on this site, as a browser would parse it (R15), or `undefined`. */
-export function safeReturnTo(address: unknown): string | undefined {
+export function sanitizeReturnTo(address: unknown): string | undefined {
   if (typeof address !== 'string' || isTooLong(address) || !address.startsWith('/')) return undefined
   if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined
   const url = new URL(address, PLACEHOLDER_ORIGIN)
@@ -21,10 +21,10 @@ export function isTooLong(address: string): boolean {
 /** An address to return to, if it is safe; for one that is too long, the page that says so. */
 export function returnTarget(address: unknown, { urls }: Pick<Settings, 'urls'>): string | undefined {
   const isLost = typeof address === 'string' && address.startsWith('/') && isTooLong(address)
-  return isLost ? `${urls.path}/verify?page-lost` : safeReturnTo(address)
+  return isLost ? `${urls.path}/verify?page-lost` : sanitizeReturnTo(address)
 }
 
 /** The address of a request as the browser requested it, including the prefix that a proxy removed. */
-export function requestedUrl({ originalUrl }: Request, { urls }: Pick<Settings, 'urls'>): string {
+export function getRequestedUrl({ originalUrl }: Request, { urls }: Pick<Settings, 'urls'>): string {
   return urls.pathPrefix + originalUrl
 }

@@ -32,17 +32,17 @@ export function guardSaves(
     value(this: Session, given?: (cause?: unknown) => void) {
       const done = given ?? ignore
       before?.()
-      const now = contentOf(this)
-      const settled = (cause?: unknown) => {
+      const now = describeContent(this)
+      const settle = (cause?: unknown) => {
         if (!cause) [content, isStored, isSettled] = [now, true, true]
         done(cause)
       }
-      const write = () => save.call(this, settled)
+      const write = () => save.call(this, settle)
       const isUnchanged = now === content
       // The host's own save comes before the response, or without a callback.
       if (isUnchanged && !isSettled && given) setImmediate(() => req.res?.headersSent && onResave?.())
       if (isUnchanged && isSettled) done()
-      else if (isUnchanged && store.touch) store.touch(this.id, this, settled)
+      else if (isUnchanged && store.touch) store.touch(this.id, this, settle)
       else if (!isStored) write()
       else store.get(this.id, (cause, stored) => (cause || !stored ? done(cause) : write()))
       return this
@@ -51,7 +51,7 @@ export function guardSaves(
 }
 
 /** Everything that the store keeps, except when the cookie ends, which changes with each request. */
-function contentOf(session: Session): string {
+function describeContent(session: Session): string {
   return JSON.stringify([
     { ...session, cookie: undefined },
     { ...session.cookie, _expires: undefined },
@@ -73,7 +73,7 @@ export function guardStored(req: Request, store: Store, session: Session, onResa
     if (!('mfa' in data)) return loaded
     guardSaves(forRequest, store, loaded, {
       isStored: true,
-      content: left-- > 0 ? contentOf(loaded) : undefined,
+      content: left-- > 0 ? describeContent(loaded) : undefined,
       onResave() {
         left = Number.POSITIVE_INFINITY
         onResave()

@@ -1,30 +1,30 @@
 import { isOutage } from '../errors.js'
 import { remember } from '../remember.js'
-import { onlyGiven } from '../shape.js'
-import { type Asked, askNow, exemptRecord, recordFor, unlessStoreFailed } from './first-factor.js'
+import { pickGiven } from '../shape.js'
+import { type Asked, askNow, exemptRecord, ignoreStoreFailure, recordFor } from './first-factor.js'
 import { activeState } from './known-account.js'
 import { CLOCK_SLACK_MS, pendingState } from './pending-login.js'
 import { decide } from './policy.js'
-import { haveSameUsers, productOf } from './product.js'
-import { type ExemptRecord, type MfaRecord, type TrustedRecord, without } from './record.js'
+import { haveSameUsers, nameProduct } from './product.js'
+import { type ExemptRecord, type MfaRecord, removeActivity, type TrustedRecord } from './record.js'
 import { recordOfShown } from './shown-elsewhere.js'
 import type { Account, Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
-import { otherRecordsOf, storeFirst } from './store.js'
-import { sessionIdOf } from './transport.js'
+import { listOtherRecordsOf, storeFirst } from './store.js'
+import { getSessionId } from './transport.js'
 import { readAccount, readAccountAtSignIn } from './user-factors.js'
 
 /** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
-export function settledState(
+export function findSettledState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
 ): Awaitable<SessionState> {
   const recent = at.deps.factorChanges.recent(found.userId)
-  const next = (changes: number | undefined) => heldState(at, found, record, changes)
-  return recent instanceof Promise ? recent.catch(unlessStoreFailed).then(next) : next(recent)
+  const findNext = (changes: number | undefined) => findHeldState(at, found, record, changes)
+  return recent instanceof Promise ? recent.catch(ignoreStoreFailure).then(findNext) : findNext(recent)
 }
 
-function heldState(
+function findHeldState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
@@ -33,18 +33,18 @@ function heldState(
   const { login, outage } = at.deps.settings
   const { settled, grace } = record
   const isOver = grace !== undefined && grace.until <= Date.now()
-  if (settled.changes !== changes || isOver) return decidedState(at, found)
+  if (settled.changes !== changes || isOver) return decideState(at, found)
   const ageMs = Date.now() - settled.at
   const isWithin = (lifeMs: number) => ageMs > -CLOCK_SLACK_MS && ageMs < lifeMs
-  if (isWithin(login.recheckMs)) return keptState(at, found, record)
-  return decidedState(at, found, () => shareAsked(at, found, record)).catch((error: unknown) => {
+  if (isWithin(login.recheckMs)) return findKeptState(at, found, record)
+  return decideState(at, found, () => shareAsked(at, found, record)).catch((error: unknown) => {
     if (!isOutage(error) || !isWithin(outage.keepSessionsMs)) throw error
-    return keptState(at, found, record)
+    return findKeptState(at, found, record)
   })
 }
 
 /** The state of a decision that still holds, for a trusted browser if its device does. */
-function keptState(
+function findKeptState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
@@ -53,16 +53,12 @@ function keptState(
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
   const holds = browsers.holds(record, user)
-  const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decidedState(at, found))
-  return holds instanceof Promise ? holds.then(next) : next(holds)
+  const findNext = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decideState(at, found))
+  return holds instanceof Promise ? holds.then(findNext) : findNext(holds)
 }
 
 /** The state that the host and the service decide on now: which factors the user has, and whether one is required. */
-export async function decidedState(
-  at: SessionRequest,
-  found: Found,
-  ask = askService,
-): Promise<SessionState> {
+export async function decideState(at: SessionRequest, found: Found, ask = askService): Promise<SessionState> {
   const { user, record } = found
   const { deps } = at
   const asked = await ask(at, found)
@@ -106,7 +102,7 @@ function shareAsked(
   const { factorChanges } = at.deps
   const answers = shared.get(factorChanges) ?? new Map<string, SharedAnswer>()
   shared.set(factorChanges, answers)
-  const name = JSON.stringify([sessionIdOf(at.req), found.userId, settled])
+  const name = JSON.stringify([getSessionId(at.req), found.userId, settled])
   const known = answers.get(name)
   if (known && Date.now() - known.at < SHARED_MS) return known.asked
   const asked = askService(at, found)
@@ -124,34 +120,34 @@ async function decideAgain(
 ): Promise<SessionState> {
   const { req, deps } = at
   const { account, settled } = asked
-  const lastEnd = await lastEndOf(at, account, earlier)
+  const lastEnd = await findLastEnd(at, account, earlier)
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(at, activeState(account, earlier))
   }
   if (decision.verdict === 'pass' && earlier?.stage === 'exempt') {
-    return storedState(at, account, exemptRecord(without(earlier, 'grace'), decision, settled))
+    return storeState(at, account, exemptRecord(removeActivity(earlier, 'grace'), decision, settled))
   }
   const shown = decision.verdict === 'enroll' ? undefined : recordOfShown(at, account, decision)
   const record = shown ?? (await recordFor(decision, at, asked))
   // Who acts for the user at another product does so here.
-  const acting = otherRecordsOf(req, record).find((other) => other.acting)?.acting
-  return storedState(at, account, {
+  const acting = listOtherRecordsOf(req, record).find((other) => other.acting)?.acting
+  return storeState(at, account, {
     ...record,
-    ...onlyGiven({ returnTo: earlier?.returnTo, acting, lastEnd }),
+    ...pickGiven({ returnTo: earlier?.returnTo, acting, lastEnd }),
   })
 }
 
 /** The last end of the user's sessions that this session comes after: as its records say, and for its first one as the store says. */
-async function lastEndOf({ req, deps }: SessionRequest, { userId }: Account, earlier?: MfaRecord) {
-  const product = productOf(deps.settings)
-  const others = otherRecordsOf(req, { product, userId })
+async function findLastEnd({ req, deps }: SessionRequest, { userId }: Account, earlier?: MfaRecord) {
+  const product = nameProduct(deps.settings)
+  const others = listOtherRecordsOf(req, { product, userId })
   const known = earlier ?? others.find((other) => haveSameUsers(other.product, product))
   return known ? known.lastEnd : await deps.sessionsValidAfter.lastEnd(userId)
 }
 
 /** The state of a record that is written now, unless the session may only be read. */
-export async function storedState(
+export async function storeState(
   { req, deps, shared }: SessionRequest,
   account: Account,
   record: MfaRecord,

@@ -1,19 +1,19 @@
 import type { Request } from 'express'
 import { sessionEnded } from '../errors.js'
 import { addAmr, reaches } from '../protocol/factor.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { type EvidenceRead, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { setState } from './find-state.js'
 import { askNow, recordFor } from './first-factor.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
 import { newRecord, signOut } from './pending-login.js'
-import { type Decision, decide, isRunning, listedForHost, requiredBy } from './policy.js'
-import { productOf } from './product.js'
+import { type Decision, decide, findRequiredStrength, isRunning, listForHost } from './policy.js'
+import { nameProduct } from './product.js'
 import type { Evidence, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import type { Account, SessionRequest } from './state.js'
-import { isUnchanged, recordOf, rememberedTarget } from './store.js'
-import { sessionIdOf } from './transport.js'
+import { findRememberedTarget, isUnchanged, recordOf } from './store.js'
+import { getSessionId } from './transport.js'
 import { readAccountAtSignIn } from './user-factors.js'
 
 /** A first factor was shown. */
@@ -24,21 +24,21 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
   const lastEnd = await deps.sessionsValidAfter.lastEnd(userId)
   const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
   const { account } = asked
-  const owner = { product: productOf(deps.settings), userId }
+  const owner = { product: nameProduct(deps.settings), userId }
   const earlier = recordOf(req, owner)
   await endStepUpOfAnother(at, userId)
-  const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
+  const { evidence: given } = await readEvidenceOf(at, account, { ...options }, earlier)
   const decision = await decide(req, deps, account, { ...options })
   const evidence = given && enoughEvidence(at, account, given, decision)
-  const proven = evidence && provenRecord(newRecord(owner, sessionIdOf(req)), evidence, decision)
-  const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
+  const proven = evidence && provenRecord(newRecord(owner, getSessionId(req)), evidence, decision)
+  const record = proven ?? addEvidence(await recordFor(decision, at, asked), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recoveries.cancel(userId, 'strong_factor')
-  const returnTo = earlier?.returnTo ?? rememberedTarget(req, deps.settings)
+  const returnTo = earlier?.returnTo ?? findRememberedTarget(req, deps.settings)
   const stored: MfaRecord = {
     ...record,
     ...(await challengeOf(req, earlier, record)),
-    ...onlyGiven({ returnTo, lastEnd }),
+    ...pickGiven({ returnTo, lastEnd }),
     // The form that sent the browser to the issuer is taken up again.
     ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
   }
@@ -47,7 +47,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
     keepSessionInfo: false,
     returnTo,
   })
-  shared.loggedInAs = sessionIdOf(req)
+  shared.loggedInAs = getSessionId(req)
   deps.diagnostics.inspectLogin(req)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
@@ -55,7 +55,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
     const { issuer, strength } = evidence
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
-  setState(at, activeState(account, { ...stored, sessionId: sessionIdOf(req) }))
+  setState(at, activeState(account, { ...stored, sessionId: getSessionId(req) }))
   if (record.stage !== 'pending') deps.newBrowsers.signedIn(req, { user, userId })
 }
 
@@ -77,13 +77,14 @@ async function challengeOf(
 /** Ends the session if another user comes back from the issuer (R113). @throws {SessionEndedError} then. */
 async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: string): Promise<void> {
   const before = shared.session?.state
-  if (!before || before.stage === 'none' || before.userId === userId || !askedIssuerAt(before.record)) return
+  if (!before || before.stage === 'none' || before.userId === userId || !findIssuerAsked(before.record))
+    return
   await signOut(req, undefined)
   throw sessionEnded()
 }
 
 /** The evidence that the login brought along. A user whose account was reset must show a new factor first, whatever anyone says. */
-async function evidenceOf(
+async function readEvidenceOf(
   { req, deps }: SessionRequest,
   account: Account,
   login: Readonly<Record<string, unknown>>,
@@ -92,9 +93,13 @@ async function evidenceOf(
   const { settings, emit, diagnostics } = deps
   const { user, userId, reset } = account
   if (!settings.login.evidence || reset) return {}
-  const given: unknown = await settings.login.evidence({ user, req, login, factors: listedForHost(account) })
+  const given: unknown = await settings.login.evidence({ user, req, login, factors: listForHost(account) })
   if (given === undefined || given === null) return {}
-  const read = readEvidence(given, { req, issuers: settings.login.issuers, askedAt: askedIssuerAt(earlier) })
+  const read = readEvidence(given, {
+    req,
+    issuers: settings.login.issuers,
+    askedAt: findIssuerAsked(earlier),
+  })
   if (read.fault) {
     if (WIRING_FAULTS.includes(read.fault)) diagnostics.warn('MFA_WARN_EVIDENCE')
     emit({ type: 'evidence_refused', userId, reason: read.fault })
@@ -110,14 +115,14 @@ function enoughEvidence(
   decision: Decision,
 ): Evidence {
   const { strength, ...rest } = evidence
-  const minStrength = requiredBy(decision, account)
+  const minStrength = findRequiredStrength(decision, account)
   if (!strength || !minStrength || reaches(strength, minStrength)) return evidence
   emit({ type: 'evidence_refused', userId: account.userId, reason: 'too_weak' })
   return rest
 }
 
 /** A pending login remembers what the first factor was. */
-function withEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRecord {
+function addEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRecord {
   return record.stage === 'pending' && evidence ? { ...record, evidence } : record
 }
 
@@ -125,7 +130,7 @@ function withEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRec
 const STEP_UP_LIFETIME_MS = 15 * 60_000
 
 /** When this session asked an issuer for a step-up, if that was lately. */
-function askedIssuerAt(record: MfaRecord | undefined): number | undefined {
+function findIssuerAsked(record: MfaRecord | undefined): number | undefined {
   const { askedAt } = record?.issuerStepUp ?? {}
   return askedAt !== undefined && Date.now() - askedAt < STEP_UP_LIFETIME_MS ? askedAt : undefined
 }

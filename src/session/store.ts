@@ -4,19 +4,25 @@ import { HostError, SessionEndedError, SessionStoreError, sessionEnded } from '.
 import { readObject } from '../json.js'
 import { ignore } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
-import { isAdmitted, otherRecords, storedIn, withRecord } from './product.js'
+import { addRecord, findStored, isAdmitted, listOtherRecords } from './product.js'
 import type { MfaRecord, RecordOwner } from './record.js'
 import { isRecordOf, readRecord } from './record-text.js'
-import { returnTarget, safeReturnTo } from './return-to.js'
+import { returnTarget, sanitizeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
 import type { ActiveState, RequestState, SessionRequest } from './state.js'
-import { detachSession, presentedSession, sessionIdOf, sessionStoreOf, tokenLoginOf } from './transport.js'
 import {
+  detachSession,
+  getPresentedSession,
+  getSessionId,
+  getSessionStore,
+  getTokenLogin,
+} from './transport.js'
+import {
+  findPassportData,
   isSerializedUser,
   keepBesideRecord,
-  passportDataOf,
+  readWithheld,
   returnToPassport,
-  withheldIn,
   withholdFromSession,
 } from './withheld-user.js'
 
@@ -34,15 +40,15 @@ interface SessionProperties {
 }
 
 /** The session of express-session. @throws {HostError} when there is none, or one that is kept in a cookie. */
-export function sessionOf(req: Request): Session & SessionProperties {
-  const session = presentedSession(req)
+export function requireSession(req: Request): Session & SessionProperties {
+  const session = getPresentedSession(req)
   if (!session) {
     throw new HostError(
       'ERR_MFA_NO_SESSION',
       'The request has no session. Mount express-session before passport.session() and mfa.session: app.use(session({ … })).',
     )
   }
-  if (typeof session.regenerate !== 'function' || !sessionStoreOf(req)) {
+  if (typeof session.regenerate !== 'function' || !getSessionStore(req)) {
     throw new HostError(
       'ERR_MFA_COOKIE_SESSION',
       'The session has no regenerate() and no store, so it is kept in a cookie, and an older copy of the cookie would stay valid after the second factor. Use express-session with a store instead of cookie-session.',
@@ -52,8 +58,8 @@ export function sessionOf(req: Request): Session & SessionProperties {
 }
 
 /** Whether Passport has written a user into the session. */
-export function hasPassportUser(req: Request, session = sessionOf(req)): boolean {
-  return isSerializedUser(passportDataOf(req, session)?.user)
+export function hasPassportUser(req: Request, session = requireSession(req)): boolean {
+  return isSerializedUser(findPassportData(req, session)?.user)
 }
 
 /** The names under which apps without Passport keep the signed-in user in the session. */
@@ -61,73 +67,77 @@ const OWN_USER = /^(?:user|user_?id|uid|account_?id|(?:is_?)?(?:logged_?in|authe
 
 /** Whether the app has signed a user in by a property of the session, past Passport and so past the gate. */
 export function hasUserBesidePassport(req: Request): boolean {
-  const session = sessionOf(req)
-  if (hasPassportUser(req, session) || withheldUserOf(req, session) !== undefined) return false
+  const session = requireSession(req)
+  if (hasPassportUser(req, session) || findWithheldUser(req, session) !== undefined) return false
   return Object.entries(session).some(([name, value]) => OWN_USER.test(name) && Boolean(value))
 }
 
 /** The user of a pending login, as Passport serialized them. What belongs to another session is void (R04). */
-export function withheldUserOf(req: Request, session = sessionOf(req)): unknown {
-  return isRecordOf(session.mfa, sessionIdOf(req)) ? withheldIn(session) : undefined
+export function findWithheldUser(req: Request, session = requireSession(req)): unknown {
+  return isRecordOf(session.mfa, getSessionId(req)) ? readWithheld(session) : undefined
 }
 
 /** The signed-in user, as Passport serialized them. */
-export function serializedUserOf(req: Request): unknown {
-  return passportDataOf(req, sessionOf(req))?.user
+export function getSerializedUser(req: Request): unknown {
+  return findPassportData(req, requireSession(req))?.user
 }
 
 /** Removes the record from the session. */
 export function forgetRecord(req: Request): void {
-  delete sessionOf(req).mfa
+  delete requireSession(req).mfa
 }
 
 /** The session's cookie, as the host configured express-session. */
-export function cookieOf(req: Request): Session['cookie'] {
-  return sessionOf(req).cookie
+export function getCookie(req: Request): Session['cookie'] {
+  return requireSession(req).cookie
 }
 
 /** Whether the browser probably gets the session's cookie: express-session sends a secure one over https only. */
 export function sendsCookie(req: Request): boolean {
-  return cookieOf(req).secure !== true || req.secure || req.get('x-forwarded-proto') === 'https'
+  return getCookie(req).secure !== true || req.secure || req.get('x-forwarded-proto') === 'https'
 }
 
 /** Whether the session store has the session of this request, which was saved to it. */
 export async function storesSession(req: Request): Promise<boolean> {
-  return (await storedData(req)) !== undefined
+  return (await loadStoredData(req)) !== undefined
 }
 
 /** The name of the session store of a request, for messages. */
 export function storeNameOf(req: Request): string {
-  return sessionStoreOf(req).constructor.name
+  return getSessionStore(req).constructor.name
 }
 
 /** The product and the user of a record. */
 export type ProductUser = Pick<RecordOwner, 'product' | 'userId'>
 
 /** The session's record of a product, if it belongs to this user and this session. */
-export function recordOf(req: Request, owner: ProductUser, session = sessionOf(req)): MfaRecord | undefined {
-  return recordIn(session.mfa, owner, sessionIdOf(req))
+export function recordOf(
+  req: Request,
+  owner: ProductUser,
+  session = requireSession(req),
+): MfaRecord | undefined {
+  return recordIn(session.mfa, owner, getSessionId(req))
 }
 
 function recordIn(mfa: unknown, { product, userId }: ProductUser, sessionId: string): MfaRecord | undefined {
-  return readRecord(storedIn(mfa, product), { product, userId, sessionId })
+  return readRecord(findStored(mfa, product), { product, userId, sessionId })
 }
 
 /** The session's records of other products, which belong to the same user (R142). */
-export function otherRecordsOf(req: Request, { product, userId }: ProductUser): MfaRecord[] {
-  return otherRecords(sessionOf(req).mfa, { product, userId, sessionId: sessionIdOf(req) })
+export function listOtherRecordsOf(req: Request, { product, userId }: ProductUser): MfaRecord[] {
+  return listOtherRecords(requireSession(req).mfa, { product, userId, sessionId: getSessionId(req) })
 }
 
 /** Writes the record and saves the session. @throws {SessionStoreError} when the session store fails (R09). */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
-  const session = sessionOf(req)
-  const user = withheldUserOf(req, session)
-  session.mfa = withRecord(session.mfa, record)
+  const session = requireSession(req)
+  const user = findWithheldUser(req, session)
+  session.mfa = addRecord(session.mfa, record)
   if (isAdmitted(session.mfa, record)) {
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
-  guardSaves(req, sessionStoreOf(req), session, {})
+  guardSaves(req, getSessionStore(req), session, {})
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
@@ -137,22 +147,22 @@ const ENDED = Symbol('countersign.ended')
 
 /** Has no request under way bring the session back after its end (R149). `onResave`: express-session saves it unchanged. */
 export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onResave: () => void): void {
-  const session = sessionOf(req)
+  const session = requireSession(req)
   const { userId, record, stage, isForeign } = state
   guardStored(req, req.sessionStore, session, onResave)
   if (stage === 'pending' || isForeign || !deps.sessionsValidAfter.areKept) return
-  const ended = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
+  const hasEnded = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
   for (const name of ['destroy', 'regenerate'] as const) {
     const end = session[name]
     const value = (done: (error?: unknown) => void = ignore) =>
       end.call(session, (error: unknown) => {
         // A session that its store could not delete has not ended, so that it can be ended again (R09).
-        if (!error) void ended()
+        if (!error) void hasEnded()
         done(error)
       })
     Object.defineProperty(session, name, { configurable: true, value })
   }
-  Object.defineProperty(session, ENDED, { configurable: true, value: ended })
+  Object.defineProperty(session, ENDED, { configurable: true, value: hasEnded })
 }
 
 /** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
@@ -175,9 +185,9 @@ export async function isCurrent(req: Request, owner: ProductUser, ahead?: ReadAh
 
 /** As `isCurrent`, for a request that goes on with another session: this one is left as it is. */
 export async function isUnchanged(req: Request, owner: ProductUser, ahead?: ReadAhead): Promise<boolean> {
-  const found = sessionOf(req).mfa
-  const data = await (ahead?.session?.readAhead ?? storedData(req))
-  return data !== undefined && isSameActivity(readObject(data).mfa, found, owner, sessionIdOf(req))
+  const found = requireSession(req).mfa
+  const data = await (ahead?.session?.readAhead ?? loadStoredData(req))
+  return data !== undefined && isSameActivity(readObject(data).mfa, found, owner, getSessionId(req))
 }
 
 /** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */
@@ -186,7 +196,7 @@ export function readAhead(req: Request, { session }: ReadAhead): void {
   const forget = () => {
     session.readAhead = undefined
   }
-  session.readAhead = storedData(req)
+  session.readAhead = loadStoredData(req)
   // Everything that the answer lets continue at once runs before the next turn of the event loop.
   session.readAhead.then(() => setImmediate(forget), forget)
 }
@@ -210,7 +220,7 @@ export async function requireCurrent(req: Request, owner: ProductUser, ahead?: R
 
 /** Stores the first record of a session, unless a logout ended it (R07). @throws {SessionEndedError | SessionStoreError} */
 export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
-  if (isBrowsersSession(req) && !(await storedData(req))) {
+  if (isBrowsersSession(req) && !(await loadStoredData(req))) {
     detachSession(req)
     throw sessionEnded()
   }
@@ -219,15 +229,15 @@ export async function storeFirst(req: Request, record: MfaRecord): Promise<void>
 
 /** Whether the browser sent this session's id, so that the session was not created in this request. */
 function isBrowsersSession(req: Request): boolean {
-  if (tokenLoginOf(req)) return false
+  if (getTokenLogin(req)) return false
   const { cookie = '' } = req.headers
   return cookie.includes(req.sessionID) || cookie.includes(encodeURIComponent(req.sessionID))
 }
 
 /** The session's data in the store, if it is still there. */
-async function storedData(req: Request): Promise<object | undefined> {
+async function loadStoredData(req: Request): Promise<object | undefined> {
   const data = await new Promise<unknown>((resolve, reject) => {
-    sessionStoreOf(req).get(sessionIdOf(req), (cause, session) =>
+    getSessionStore(req).get(getSessionId(req), (cause, session) =>
       cause ? reject(storeFailed(cause)) : resolve(session),
     )
   })
@@ -244,18 +254,18 @@ export function hideSession(req: Request): void {
 
 /** Hides a session that this request created: its cookie would replace that of a sign-in of the same browser (R21). */
 export function hideNewSession(req: Request): void {
-  if (!tokenLoginOf(req) && !isBrowsersSession(req)) hideSession(req)
+  if (!getTokenLogin(req) && !isBrowsersSession(req)) hideSession(req)
 }
 
 /** The return address that the host or a guard remembered, if it is a path on this site; with `settings`, as `returnTarget`. */
-export function rememberedTarget(req: Request, settings?: Pick<Settings, 'urls'>): string | undefined {
-  const { returnTo } = sessionOf(req)
-  return settings ? returnTarget(returnTo, settings) : safeReturnTo(returnTo)
+export function findRememberedTarget(req: Request, settings?: Pick<Settings, 'urls'>): string | undefined {
+  const { returnTo } = requireSession(req)
+  return settings ? returnTarget(returnTo, settings) : sanitizeReturnTo(returnTo)
 }
 
 /** Remembers a return address for a signed-out user in `req.session.returnTo`, as connect-ensure-login does. */
 export function rememberTarget(req: Request, target: string | undefined): void {
-  const session = sessionOf(req)
+  const session = requireSession(req)
   if (target === undefined) delete session.returnTo
   else session.returnTo = target
 }
@@ -268,26 +278,26 @@ export interface NewSessionContent {
 }
 
 /** Has this, and nothing else, fill the next regenerated session. The returned function waits until the old one is deleted. */
-export function onRegenerate(
+export function fillRegenerated(
   req: Request,
   { record, others = [], returnTo }: NewSessionContent,
 ): () => Promise<void> {
-  const old = sessionOf(req)
+  const old = requireSession(req)
   let deleted: Promise<void> | undefined
   Object.defineProperty(old, 'regenerate', {
     configurable: true,
     value(this: Session, callback: (error?: unknown) => void) {
-      deleted = deleteSession(req, sessionIdOf(req))
+      deleted = deleteSession(req, getSessionId(req))
       deleted.then(Reflect.get(old, ENDED), ignore)
-      sessionStoreOf(req).generate(req)
+      getSessionStore(req).generate(req)
       delete old.mfa
       delete old.returnTo
-      const fresh = sessionOf(req)
-      const written = [record, ...others].map((each) => ({ ...each, sessionId: sessionIdOf(req) }))
-      fresh.mfa = written.reduce<unknown>(withRecord, undefined)
+      const fresh = requireSession(req)
+      const written = [record, ...others].map((each) => ({ ...each, sessionId: getSessionId(req) }))
+      fresh.mfa = written.reduce<unknown>(addRecord, undefined)
       const isPending = written.every(({ stage }) => stage === 'pending')
       // Passport writes the user into the new session just before it saves it.
-      guardSaves(req, sessionStoreOf(req), fresh, {
+      guardSaves(req, getSessionStore(req), fresh, {
         before: () => isPending && withholdFromSession(req, fresh),
       })
       if (returnTo) fresh.returnTo = returnTo
@@ -301,7 +311,7 @@ export function onRegenerate(
 /** Deletes a session from the store; a rejection may be ignored. @throws {SessionStoreError} */
 export function deleteSession(req: Request, sessionId: string): Promise<void> {
   const deleted = new Promise<void>((resolve, reject) => {
-    sessionStoreOf(req).destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
+    getSessionStore(req).destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
   deleted.catch(() => {})
   return deleted

@@ -9,7 +9,7 @@ export function readTime(text: string | undefined): number | undefined {
 }
 
 /** The name of each letter. */
-export function inverted<Name extends string>(letters: Readonly<Record<Name, string>>) {
+export function invert<Name extends string>(letters: Readonly<Record<Name, string>>) {
   const names = Object.entries(letters).map(([name, letter]) => [letter, name] as const)
   return Object.assign(Object.create(null), Object.fromEntries(names)) as Readonly<
     Partial<Record<string, Name>>

@@ -36,7 +36,7 @@ export type AboutLogin = Readonly<z.output<typeof aboutSchema>>
 
 const storedSchema = aboutSchema.extend({ mfa: z.unknown().optional(), returnTo: z.unknown().optional() })
 
-function contentOf({ text }: StoredTokenLogin) {
+function parseContent({ text }: StoredTokenLogin) {
   return storedSchema.parse(JSON.parse(text))
 }
 
@@ -105,7 +105,7 @@ export class TokenLogin {
   static async find(logins: TokenLogins, reference: string): Promise<TokenLogin | undefined> {
     const stored = isReference(reference) ? await logins.read(digestOf(reference)) : undefined
     if (!stored) return undefined
-    const { mfa, returnTo, ...about } = contentOf(stored)
+    const { mfa, returnTo, ...about } = parseContent(stored)
     const login = new TokenLogin(logins, { about, reference }, reference)
     login.session = new LoginSession(login, { mfa, returnTo })
     login.stored = stored
@@ -124,7 +124,7 @@ export class TokenLogin {
       const read = async () => {
         if (id === this.id && !this.stored) return this.session && { ...this.session }
         const found = await this.logins.read(id)
-        return found && contentOf(found)
+        return found && parseContent(found)
       }
       read().then((found) => done(null, found), done)
     },
@@ -152,9 +152,9 @@ export class TokenLogin {
     this.session.regenerate((error) => {
       if (error) return done(error)
       const now = this.session?.mfa
-      this.isComplete = !goesOn(now)
+      this.isComplete = !isOpen(now)
       // An end that this login made itself spared it.
-      const isEndOfOwn = before !== undefined && lastEndIn(now) !== lastEndIn(before)
+      const isEndOfOwn = before !== undefined && getLastEnd(now) !== getLastEnd(before)
       if (isEndOfOwn) this.about = { ...this.about, generation: this.about.generation + 1 }
       if (this.session) this.session.save(done)
       else done(sessionEnded())
@@ -178,7 +178,7 @@ export class TokenLogin {
     const find = () => this.logins.read(this.id)
     const found =
       (await find()) ?? (isWriting && !(await this.logins.add(this.id, stored)) ? await find() : undefined)
-    if (found) this.session = new LoginSession(this, contentOf(found))
+    if (found) this.session = new LoginSession(this, parseContent(found))
     if (found || isWriting) this.stored = found ?? stored
   }
 
@@ -225,11 +225,11 @@ export class TokenLogin {
 }
 
 /** Whether a login stays open: it is pending, or has an approval to be used. */
-function goesOn(mfa: unknown): boolean {
+function isOpen(mfa: unknown): boolean {
   return isPendingRecord(mfa) || readObject(readObject(mfa).approval).granted !== undefined
 }
 
-function lastEndIn(mfa: unknown): unknown {
+function getLastEnd(mfa: unknown): unknown {
   return readObject(mfa).lastEnd
 }
 

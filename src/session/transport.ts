@@ -15,25 +15,25 @@ export function carryLogin(req: Request, login: TokenLogin): void {
 }
 
 /** The login in the place of the session. */
-export function tokenLoginOf(req: Request): TokenLogin | undefined {
+export function getTokenLogin(req: Request): TokenLogin | undefined {
   return logins.get(req)
 }
 
 /** The session, if the request has one. */
-export function presentedSession(req: Request): Session | null | undefined {
+export function getPresentedSession(req: Request): Session | null | undefined {
   const login = logins.get(req)
   // It has what this package uses of a session.
   return login ? (login.session as unknown as Session | undefined) : req.session
 }
 
 /** The session store of a request. */
-export function sessionStoreOf(req: Request): Request['sessionStore'] {
+export function getSessionStore(req: Request): Request['sessionStore'] {
   const login = logins.get(req)
   return login ? (login.store as unknown as Request['sessionStore']) : req.sessionStore
 }
 
 /** The id of the session; `undefined` as a value where express-session gave none. */
-export function sessionIdOf(req: Request): string {
+export function getSessionId(req: Request): string {
   return logins.get(req)?.id ?? req.sessionID
 }
 

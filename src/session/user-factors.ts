@@ -3,10 +3,10 @@ import type { Enrolled } from '../flows/enrolled-factors.js'
 import type { RecordedUser } from '../flows/factor-record.js'
 import { readObject } from '../json.js'
 import type { Settings } from '../options/settings.js'
-import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
-import { type Factor, readFactors, strengthOf } from '../protocol/factor.js'
+import { accountAddress, type Contact, foldContact, parseUser } from '../protocol/contact.js'
+import { type Factor, getStrength, readFactors } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
-import { knownAccount } from './known-account.js'
+import { createKnownAccount } from './known-account.js'
 import type { Account, ActiveState, KnownAccount, SessionDeps } from './state.js'
 
 type FactorDeps = Pick<
@@ -15,16 +15,16 @@ type FactorDeps = Pick<
 >
 
 /** The user's factors and what a reset requires, asked for once per request. @throws {HostError | ServiceError} as `readAccount`. */
-export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<KnownAccount> {
+export async function findAccount(state: ActiveState, deps: FactorDeps): Promise<KnownAccount> {
   if (state.account) return state.account
-  const account = knownAccount(await readAccount(state.user, state.userId, deps), state.record)
+  const account = createKnownAccount(await readAccount(state.user, state.userId, deps), state.record)
   state.account = account
   return account
 }
 
 /** The factors of the host and the service, without what a reset ended. @throws {HostError | ServiceError}: none may be left out. */
 export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
-  return accountWith(await listedFactors(user, deps.settings), user, userId, deps)
+  return createAccount(await readListedFactors(user, deps.settings), user, userId, deps)
 }
 
 /** The same to find out whether a factor is needed. `unconfirmed`: without the service, from a record that has none. */
@@ -33,29 +33,29 @@ export async function readAccountAtSignIn(
   userId: string,
   deps: FactorDeps,
 ): Promise<Account> {
-  const listed = await listedFactors(user, deps.settings)
+  const listed = await readListedFactors(user, deps.settings)
   try {
-    return await accountWith(listed, user, userId, deps)
+    return await createAccount(listed, user, userId, deps)
   } catch (error) {
     const { factorRecord } = deps
     if (!isOutage(error) || listed.length > 0) throw error
     if (!factorRecord.saysNone(await factorRecord.read(user))) throw error
-    return withoutEnded({ user, userId, factors: [], withheld: [], unconfirmed: true }, deps)
+    return removeEnded({ user, userId, factors: [], withheld: [], unconfirmed: true }, deps)
   }
 }
 
-async function accountWith(
+async function createAccount(
   listed: readonly Factor[],
   user: Express.User,
   userId: string,
   deps: FactorDeps,
 ): Promise<Account> {
   deps.reportUnusable(userId, listed)
-  return withoutEnded({ user, userId, ...(await withEnrolled(user, userId, listed, deps)) }, deps)
+  return removeEnded({ user, userId, ...(await addEnrolled(user, userId, listed, deps)) }, deps)
 }
 
 /** Leaves out the factors that an open reset ended. */
-async function withoutEnded(
+async function removeEnded(
   // Spread over what is left, so it must not hold that already.
   account: Omit<Account, 'existing'> & { readonly existing?: never },
   { resets, settings }: FactorDeps,
@@ -72,12 +72,12 @@ async function withoutEnded(
     factors,
     withheld,
     ...(reset && { reset }),
-    ...(hasKey && { minStrength: strengthOf('passkey') }),
+    ...(hasKey && { minStrength: getStrength('passkey') }),
   }
 }
 
 /** Adds the factors that the service keeps, the strongest first, and tells those that can be used from those that cannot (R132). */
-async function withEnrolled(
+async function addEnrolled(
   user: Express.User,
   userId: string,
   all: readonly Factor[],
@@ -96,16 +96,16 @@ async function withEnrolled(
       withheld: [...listed.filter(({ method }) => isOff(method)), ...unusable],
     }
   }
-  const contact = appContactOf(settings, user, userId, listed)
-  const enrolled = await enrolledOf({ user, userId, factors: listed, contact }, deps)
+  const contact = findAppContact(settings, user, userId, listed)
+  const enrolled = await findEnrolled({ user, userId, factors: listed, contact }, deps)
   const { app, appDigits: digits, keys = [], withheld, weakApp } = enrolled
-  const isWithheld = (method: Method) => withheld.some((one) => one === method) || isOff(method)
-  const withDigits = (factor: Factor) => (factor.method === 'app' && digits ? { ...factor, digits } : factor)
-  const unlistedOf = (has: (method: Method) => boolean) =>
+  const isWithheld = (method: Method) => withheld.some((name) => name === method) || isOff(method)
+  const addDigits = (factor: Factor) => (factor.method === 'app' && digits ? { ...factor, digits } : factor)
+  const listUnlisted = (has: (method: Method) => boolean) =>
     KEPT.filter((method) => has(method) && listed.every((factor) => factor.method !== method)).map(
       (method): Factor => {
         const isTaken = all.some(({ id }) => id === method)
-        const factor = withDigits({ id: isTaken ? `enrolled-${method}` : method, method, contact })
+        const factor = addDigits({ id: isTaken ? `enrolled-${method}` : method, method, contact })
         unlisted.add(factor)
         return factor
       },
@@ -113,9 +113,12 @@ async function withEnrolled(
   const isUsable = (method: Method) => (method === 'app' ? app : keys.some((kind) => kind === method))
   return {
     ...(weakApp && { weakApp }),
-    factors: [...unlistedOf(isUsable), ...listed.filter(({ method }) => !isWithheld(method)).map(withDigits)],
+    factors: [
+      ...listUnlisted(isUsable),
+      ...listed.filter(({ method }) => !isWithheld(method)).map(addDigits),
+    ],
     withheld: [
-      ...unlistedOf((method) => withheld.some((one) => one === method)),
+      ...listUnlisted((method) => withheld.some((name) => name === method)),
       ...listed.filter(({ method }) => isWithheld(method)),
       // The service names an app or a key by the account, whatever contact the host lists for it.
       ...unusable.filter(({ method }) => !isUsable(method)),
@@ -127,7 +130,7 @@ async function withEnrolled(
 const KEPT = ['passkey', 'security-key', 'app'] as const
 
 /** The factors that the service keeps: as it says, or as the host's record says if the service cannot tell. */
-async function enrolledOf(
+async function findEnrolled(
   who: RecordedUser,
   { enrolledFactors, factorRecord, settings }: FactorDeps,
 ): Promise<Omit<Enrolled, 'recorded'>> {
@@ -148,10 +151,10 @@ async function enrolledOf(
 }
 
 /** A user whose record is meant, with the factors that the host lists. */
-export async function recordedUser(user: Express.User, settings: Settings): Promise<RecordedUser> {
-  const userId = userIdOf(user, settings)
-  const factors = await listedFactors(user, settings)
-  return { user, userId, factors, contact: appContactOf(settings, user, userId, factors) }
+export async function createRecordedUser(user: Express.User, settings: Settings): Promise<RecordedUser> {
+  const userId = readUserId(user, settings)
+  const factors = await readListedFactors(user, settings)
+  return { user, userId, factors, contact: findAppContact(settings, user, userId, factors) }
 }
 
 /** The factors that the host does not list. */
@@ -162,7 +165,7 @@ export function isListedByHost(factor: Factor): boolean {
   return !unlisted.has(factor)
 }
 
-async function listedFactors(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
+async function readListedFactors(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
   const read = readFactors(await settings.factors(user))
   if ('factors' in read) return read.factors
   throw new HostError(
@@ -170,13 +173,13 @@ async function listedFactors(user: Express.User, settings: Settings): Promise<re
     [
       `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}.`,
       'Return factors such as { method: "sms", phone: "+447700900123" }.',
-      `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${keysOf(user)}.`,
+      `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${listProperties(user)}.`,
     ].join(' '),
   )
 }
 
 /** The contact of a user's app, in lower case, since some services fold it (R98). May be a name without mailbox. */
-export function appContactOf(
+export function findAppContact(
   { appContact }: Pick<Settings, 'appContact'>,
   user: Express.User,
   userId: string,
@@ -184,15 +187,15 @@ export function appContactOf(
 ): Contact {
   const given: unknown = appContact ? appContact(user) : readObject(user).email
   const contact = typeof given === 'string' ? parseUser(given) : undefined
-  if (contact && contact.kind !== 'dual') return foldedContact(contact)
+  if (contact && contact.kind !== 'dual') return foldContact(contact)
   const [first = accountAddress(userId)] = factors
     .filter((factor) => !factor.unusable)
     .map(({ contact }) => contact)
-  return foldedContact(first.kind === 'dual' ? { kind: 'email', email: first.email } : first)
+  return foldContact(first.kind === 'dual' ? { kind: 'email', email: first.email } : first)
 }
 
 /** The host's id of a user. @throws {HostError} when the user has none. */
-export function userIdOf(user: Express.User, settings: Settings): string {
+export function readUserId(user: Express.User, settings: Settings): string {
   const id: unknown = settings.userId ? settings.userId(user) : readObject(user).id
   if ((typeof id === 'string' && id !== '') || Number.isSafeInteger(id) || typeof id === 'bigint')
     return String(id)
@@ -205,7 +208,7 @@ export function userIdOf(user: Express.User, settings: Settings): string {
 const MAX_LISTED_KEYS = 20
 
 /** The names of a user's properties, without their values, so that a missing one is seen (R84). */
-function keysOf(user: Express.User): string {
+function listProperties(user: Express.User): string {
   const keys = Object.keys(user)
   if (keys.length === 0) return 'it has no keys of its own'
   const listed = keys.slice(0, MAX_LISTED_KEYS).join(', ')

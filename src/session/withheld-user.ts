@@ -10,7 +10,7 @@ import type { Awaitable } from './state.js'
  */
 
 /** The property of the session that Passport uses. */
-function passportKeyOf(req: Request): string {
+function findPassportKey(req: Request): string {
   const key = readObject(Reflect.get(req, '_sessionManager'))._key
   return typeof key === 'string' ? key : 'passport'
 }
@@ -22,7 +22,7 @@ interface Authenticator {
 }
 
 /** The instance of Passport of a request, if it is the default one or `passport.initialize()` ran. */
-function authenticatorOf(req: Request): Authenticator | undefined {
+function findAuthenticator(req: Request): Authenticator | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const initialized = readObject(Reflect.get(req, '_passport')).instance
   const found = [passport, initialized].find(
@@ -33,12 +33,12 @@ function authenticatorOf(req: Request): Authenticator | undefined {
 
 /** Whether the instance of Passport is known, so that the user of a pending login can be withheld from the session. */
 export function isPassportKnown(req: Request): boolean {
-  return authenticatorOf(req) !== undefined
+  return findAuthenticator(req) !== undefined
 }
 
 /** Finds the user that Passport once serialized, at once if the host does. `undefined` if the host no longer finds them. */
 export function deserializeUser(req: Request, serialized: unknown): Awaitable<Express.User | undefined> {
-  const authenticator = authenticatorOf(req)
+  const authenticator = findAuthenticator(req)
   if (!authenticator) return undefined
   let first: { readonly error: unknown; readonly user: Express.User | undefined } | undefined
   const asked = new Promise<Express.User | undefined>((resolve, reject) => {
@@ -54,7 +54,7 @@ export function deserializeUser(req: Request, serialized: unknown): Awaitable<Ex
 
 /** The user as Passport keeps them in a session; `undefined` if the instance of Passport is not known. */
 export async function serializeUser(req: Request, user: Express.User): Promise<unknown> {
-  const authenticator = authenticatorOf(req)
+  const authenticator = findAuthenticator(req)
   if (!authenticator) return undefined
   return new Promise((resolve, reject) => {
     authenticator.serializeUser(user, req, (error, serialized) =>
@@ -72,18 +72,21 @@ export function isSerializedUser(user: unknown): boolean {
 }
 
 /** Passport's part of a session. */
-export function passportDataOf(req: Request, session: object): Readonly<Record<string, unknown>> | undefined {
-  const data: unknown = Reflect.get(session, passportKeyOf(req))
+export function findPassportData(
+  req: Request,
+  session: object,
+): Readonly<Record<string, unknown>> | undefined {
+  const data: unknown = Reflect.get(session, findPassportKey(req))
   return isObject(data) ? data : undefined
 }
 
 /** Moves a pending user out of Passport's part of the session, if the gate can bring them back. */
 export function withholdFromSession(req: Request, session: Holder): void {
-  const { user, ...rest } = readObject(passportDataOf(req, session))
+  const { user, ...rest } = readObject(findPassportData(req, session))
   if (!isSerializedUser(user) || !isPassportKnown(req)) return
   keepBesideRecord(session, user)
-  if (Object.keys(rest).length === 0) Reflect.deleteProperty(session, passportKeyOf(req))
-  else Reflect.set(session, passportKeyOf(req), rest)
+  if (Object.keys(rest).length === 0) Reflect.deleteProperty(session, findPassportKey(req))
+  else Reflect.set(session, findPassportKey(req), rest)
 }
 
 /** Adds the withheld user to the record in the session. */
@@ -94,10 +97,10 @@ export function keepBesideRecord(session: Holder, user: unknown): void {
 
 /** Puts the user back where Passport looks, since no second factor is required any more. */
 export function returnToPassport(req: Request, session: Holder, user: unknown): void {
-  Reflect.set(session, passportKeyOf(req), { ...passportDataOf(req, session), user })
+  Reflect.set(session, findPassportKey(req), { ...findPassportData(req, session), user })
 }
 
 /** The withheld user as Passport serialized them; `undefined` if the session has none. */
-export function withheldIn({ mfa }: Holder): unknown {
+export function readWithheld({ mfa }: Holder): unknown {
   return readObject(mfa).user
 }

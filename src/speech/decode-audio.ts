@@ -25,7 +25,7 @@ export async function* decodeAudio(
   ended.catch(() => {})
   let sourceError: { readonly error: unknown } | undefined
   pipeline(
-    guarded(audio, (error) => {
+    guardAudio(audio, (error) => {
       sourceError = { error }
     }),
     child.stdin,
@@ -43,7 +43,7 @@ export async function* decodeAudio(
   }
 }
 
-async function* guarded(audio: AsyncIterable<Uint8Array>, onError: (error: unknown) => void) {
+async function* guardAudio(audio: AsyncIterable<Uint8Array>, onError: (error: unknown) => void) {
   try {
     for await (const chunk of audio) yield Buffer.from(chunk)
   } catch (error) {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { keyRefused, refusalIn } from '../client/refusals.js'
+import { keyRefused, readRefusal } from '../client/refusals.js'
 import { invalidResponse, validFields } from '../client/response-validation.js'
 import { readRetryAfter } from '../client/retry-after.js'
 import type { Transport } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import type { ServiceSettings } from '../options/service.js'
 import {
   type AudioSink,
@@ -43,7 +43,7 @@ export function liveClient(
         )
       }
       if (answer.status !== 200) {
-        refusalIn(answer)
+        readRefusal(answer)
         throw invalidResponse(`unexpected status ${answer.status}`)
       }
       const read = streamTicketAnswer.safeParse(validFields(answer))
@@ -55,13 +55,13 @@ export function liveClient(
 
 /** The methods of a service that speaks the published API, which does not describe realtime transcription. */
 export const unsupportedLive: LiveTranscriptionVerbs = {
-  transcribeLive: () => streamPieces(nothing(), () => Promise.reject(unsupported())),
-  createStreamTicket: () => Promise.reject(unsupported()),
+  transcribeLive: () => streamPieces(nothing(), () => Promise.reject(createUnsupportedError())),
+  createStreamTicket: () => Promise.reject(createUnsupportedError()),
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function unsupported(): TranscriptionError {
+function createUnsupportedError(): TranscriptionError {
   return liveUnavailable(
     'This service speaks the published API, which does not describe realtime transcription. It needs the Countersign service.',
   )
@@ -151,7 +151,7 @@ async function openLiveSocket(
 
     socket.addEventListener('message', ({ data }) => {
       if (isClosed) return
-      const message = streamMessage.safeParse(jsonIn(String(data))).data
+      const message = streamMessage.safeParse(readJson(String(data))).data
       if (!message) fail(invalidResponse('a message that is not part of transcribe.v1'))
       else if (message.type === 'ready') {
         isReady = true

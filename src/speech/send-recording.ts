@@ -1,7 +1,7 @@
 import type { Answer, CallLimits, Transport } from '../client/transport.js'
 import { OptionsError } from '../errors.js'
 import { duration } from '../option-rules.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import type { TranscribeRequest } from './transcription.js'
 import { uploadOf } from './upload.js'
 import { isAddress } from './wire.js'
@@ -22,7 +22,7 @@ export async function sendRecording(
   { file, language, prompt, format }: Pick<TranscribeRequest, 'file' | 'language' | 'prompt' | 'format'>,
   limits: CallLimits,
 ): Promise<Answer> {
-  const parameters = onlyGiven({ language, prompt, response_format: format })
+  const parameters = pickGiven({ language, prompt, response_format: format })
   if (isAddress(file)) return transport.post(path, { file, ...parameters }, limits)
   const upload = await uploadOf(file, parameters)
   try {

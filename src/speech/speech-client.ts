@@ -7,7 +7,7 @@ import { decodeAudio } from './decode-audio.js'
 import { jobClient, unsupportedJobs } from './job-client.js'
 import { liveClient, unsupportedLive } from './live-client.js'
 import { callTimeoutMs, sendRecording } from './send-recording.js'
-import { lastEvent, maxBytesOf, progressReader, transcriptIn } from './transcript.js'
+import { createProgressReader, getMaxBytes, lastEvent, readTranscript } from './transcript.js'
 import type {
   LiveOptions,
   TranscribeAnswer,
@@ -75,11 +75,11 @@ export function createSpeechClient(service: ServiceAddress): SpeechClient {
     const { format, onProgress, signal, timeout } = request
     const answer = await sendRecording(transport, dialect.paths.transcribe, request, {
       timeoutMs: callTimeoutMs(timeout),
-      maxBytes: maxBytesOf(format, onProgress !== undefined),
+      maxBytes: getMaxBytes(format, onProgress !== undefined),
       signal,
-      onEvents: onProgress && progressReader(onProgress),
+      onEvents: onProgress && createProgressReader(onProgress),
     })
-    return transcriptIn(lastEvent(answer, format), format)
+    return readTranscript(lastEvent(answer, format), format)
   }
 
   return {

@@ -119,7 +119,7 @@ export async function* streamPieces(
     .then((sink) => {
       stopped.signal.addEventListener('abort', sink.close, { once: true })
       if (stopped.signal.aborted) return sink.close()
-      return feed(audio, sink, stopped.signal)
+      return feedAudio(audio, sink, stopped.signal)
     })
     .then(pieces.end, pieces.fail)
   try {
@@ -130,7 +130,11 @@ export async function* streamPieces(
   }
 }
 
-async function feed(audio: AsyncIterable<Uint8Array>, sink: AudioSink, signal: AbortSignal): Promise<void> {
+async function feedAudio(
+  audio: AsyncIterable<Uint8Array>,
+  sink: AudioSink,
+  signal: AbortSignal,
+): Promise<void> {
   const iterator = audio[Symbol.asyncIterator]()
   let stopWaiting = () => {}
   signal.addEventListener('abort', () => stopWaiting(), { once: true })

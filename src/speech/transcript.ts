@@ -1,17 +1,17 @@
 import type * as z from 'zod'
-import { DEFAULT_WAIT_SECONDS, problemCode, refusalIn } from '../client/refusals.js'
+import { DEFAULT_WAIT_SECONDS, problemCode, readRefusal } from '../client/refusals.js'
 import {
-  contradictionIn,
   type Fields,
+  findContradiction,
   invalidResponse,
   isPlainText,
   validFields,
 } from '../client/response-validation.js'
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import type {
   TranscribeAnswer,
   Transcribed,
@@ -37,7 +37,7 @@ const MAX_BYTES_WITH_TIMES = 16 * 1024 * 1024
 const MAX_BYTES_WITH_EVENTS = 2 * MAX_BYTES_WITH_TIMES
 
 /** The maximum size of a transcript in this format, in bytes; `undefined` for the limit of every other response. */
-export function maxBytesOf(format: TranscriptFormat = 'json', withEvents = false): number | undefined {
+export function getMaxBytes(format: TranscriptFormat = 'json', withEvents = false): number | undefined {
   if (withEvents) return MAX_BYTES_WITH_EVENTS
   return format === 'json' || format === 'text' ? undefined : MAX_BYTES_WITH_TIMES
 }
@@ -48,15 +48,15 @@ const ENGINE_FAILURES: readonly string[] = [
 ] satisfies ServiceProblemCode[]
 
 /** The transcript in this format, or the refusal, from a response. @throws {ServiceError} if it is neither. */
-export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'): TranscribeAnswer {
-  if (answer.status !== 200) return refusedIn(answer)
-  if (format === 'srt' || format === 'vtt') return subtitlesIn(answer, SUBTITLES[format])
+export function readTranscript(answer: Answer, format: TranscriptFormat = 'json'): TranscribeAnswer {
+  if (answer.status !== 200) return readRefused(answer)
+  if (format === 'srt' || format === 'vtt') return readSubtitles(answer, SUBTITLES[format])
   const said = answer.body.trim()
   if (answer.contentType.startsWith('text/plain') || (said !== '' && isPlainText(answer))) {
     return { outcome: 'transcribed', text: said }
   }
   const fields = validFields(answer)
-  if (contradictionIn(fields) || typeof fields.text !== 'string') {
+  if (findContradiction(fields) || typeof fields.text !== 'string') {
     throw invalidResponse('status 200 without a transcript')
   }
   const { text, duration, language } = fields
@@ -67,14 +67,14 @@ export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'):
     ...(typeof duration === 'number' && duration >= 0 && { durationSeconds: duration }),
     ...(typeof language === 'string' && language !== '' && { language }),
     ...(confidence !== undefined && { confidence }),
-    ...(format === 'verbose_json' && timesIn(fields)),
+    ...(format === 'verbose_json' && readTimes(fields)),
   }
 }
 
 /** How the files of subtitles begin. One in SubRip is empty if nothing was said. */
 const SUBTITLES = { srt: /^(\d+\r?\n|$)/, vtt: /^WEBVTT\b/ }
 
-function subtitlesIn(answer: Answer, beginning: RegExp): TranscribeAnswer {
+function readSubtitles(answer: Answer, beginning: RegExp): TranscribeAnswer {
   const text = answer.body.replace(/^\ufeff/, '').trimStart()
   if (answer.contentType.includes('json') || answer.contentType.includes('html') || !beginning.test(text)) {
     throw invalidResponse('status 200 without subtitles')
@@ -83,36 +83,38 @@ function subtitlesIn(answer: Answer, beginning: RegExp): TranscribeAnswer {
 }
 
 /** A valid transcript in the names of this package. */
-export function transcribedFrom(result: z.output<typeof transcribeAnswer>): Transcribed {
+export function readTranscribed(result: z.output<typeof transcribeAnswer>): Transcribed {
   const { text, duration, language, confidence } = result
   return {
     outcome: 'transcribed',
     text,
     durationSeconds: duration,
-    ...onlyGiven({ language: language || undefined, confidence }),
-    ...timesIn(result),
+    ...pickGiven({ language: language || undefined, confidence }),
+    ...readTimes(result),
   }
 }
 
 /** The times in a response, if it has valid ones: a service may leave them out. */
-function timesIn(fields: Fields): Pick<Transcribed, 'segments' | 'words'> {
+function readTimes(fields: Fields): Pick<Transcribed, 'segments' | 'words'> {
   const segments = transcribeAnswer.shape.segments.safeParse(fields.segments).data
   const words = transcribeAnswer.shape.words.safeParse(fields.words).data
   return {
-    ...(segments && { segments: segments.map(({ text, ...details }) => ({ text, ...detailsIn(details) })) }),
-    ...(words && { words: words.map(({ word, ...details }) => ({ word, ...detailsIn(details) })) }),
+    ...(segments && {
+      segments: segments.map(({ text, ...details }) => ({ text, ...readDetails(details) })),
+    }),
+    ...(words && { words: words.map(({ word, ...details }) => ({ word, ...readDetails(details) })) }),
   }
 }
 
-function detailsIn<Details extends object>({
+function readDetails<Details extends object>({
   start,
   end,
   ...details
 }: Details & Record<'start' | 'end', number>) {
-  return { startSeconds: start, endSeconds: end, ...onlyGiven(details) }
+  return { startSeconds: start, endSeconds: end, ...pickGiven(details) }
 }
 
-function refusedIn(answer: Answer): TranscribeAnswer {
+function readRefused(answer: Answer): TranscribeAnswer {
   const code = problemCode(answer)
   const reason = isReason(code) ? code : BY_STATUS[answer.status]
   if (reason === 'busy' || answer.status === 429) {
@@ -120,8 +122,8 @@ function refusedIn(answer: Answer): TranscribeAnswer {
     return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
   }
   if (reason === 'fetch_failed' || reason === 'unsupported_media') {
-    const { detail } = problemDetail.safeParse(jsonIn(answer.body)).data ?? {}
-    return { outcome: 'refused', refusal: { reason, ...onlyGiven({ detail }) } }
+    const { detail } = problemDetail.safeParse(readJson(answer.body)).data ?? {}
+    return { outcome: 'refused', refusal: { reason, ...pickGiven({ detail }) } }
   }
   if (reason) return { outcome: 'refused', refusal: { reason } }
   if (ENGINE_FAILURES.includes(code)) {
@@ -131,7 +133,7 @@ function refusedIn(answer: Answer): TranscribeAnswer {
       { effect: 'none', retryAfterSeconds: answer.retryAfterSeconds },
     )
   }
-  refusalIn(answer)
+  readRefusal(answer)
   throw invalidResponse(`unexpected status ${answer.status}`)
 }
 
@@ -142,16 +144,16 @@ function isReason(code: string): code is Reason {
 }
 
 /** Reads events from text in chunks of any length, and passes those about the progress on. */
-export function progressReader(
+export function createProgressReader(
   onProgress: (progress: TranscriptionProgress) => void,
 ): (text: string) => void {
   let unfinished = ''
   return (text) => {
     const blocks = (unfinished + text).split('\n\n')
     unfinished = blocks.pop() ?? ''
-    for (const { name, data } of blocks.flatMap(eventIn)) {
+    for (const { name, data } of blocks.flatMap(parseEvent)) {
       if (name !== 'progress') continue
-      const progress = progressIn(data)
+      const progress = readProgress(data)
       if (progress) onProgress(progress)
     }
   }
@@ -160,12 +162,12 @@ export function progressReader(
 /** The response that its last event stands for, or itself without events. @throws {ServiceError} if cut off. */
 export function lastEvent(answer: Answer, format: TranscriptFormat = 'json'): Answer {
   if (!answer.contentType.startsWith('text/event-stream')) return answer
-  const event = answer.body.split('\n\n').flatMap(eventIn).at(-1)
+  const event = answer.body.split('\n\n').flatMap(parseEvent).at(-1)
   if (event?.name === 'result') {
     const isJson = format === 'json' || format === 'verbose_json'
     return { ...answer, contentType: isJson ? 'application/json' : 'text/plain', body: event.data }
   }
-  const problem = event?.name === 'problem' ? problemIn(event.data) : undefined
+  const problem = event?.name === 'problem' ? readProblem(event.data) : undefined
   if (!event || !problem) throw invalidResponse('events without a result')
   return {
     ...answer,
@@ -177,7 +179,7 @@ export function lastEvent(answer: Answer, format: TranscriptFormat = 'json'): An
 }
 
 /** The event in a block of lines, unless it is a comment (HTML, section 9.2.6). */
-function eventIn(block: string): { readonly name: string; readonly data: string }[] {
+function parseEvent(block: string): { readonly name: string; readonly data: string }[] {
   const fields = block.split('\n').flatMap((line) => {
     const [, name, value = ''] = /^(event|data):? ?(.*)$/.exec(line) ?? []
     return name ? [{ name, value }] : []
@@ -187,14 +189,14 @@ function eventIn(block: string): { readonly name: string; readonly data: string 
   return [{ name: fields.find(({ name }) => name === 'event')?.value ?? 'message', data: data.join('\n') }]
 }
 
-function progressIn(data: string): TranscriptionProgress | undefined {
-  const read = transcriptionProgress.safeParse(jsonIn(data)).data
+function readProgress(data: string): TranscriptionProgress | undefined {
+  const read = transcriptionProgress.safeParse(readJson(data)).data
   if (!read) return undefined
   const { state, seconds, duration: durationSeconds, text } = read
-  return { state, ...onlyGiven({ seconds, durationSeconds, text }) }
+  return { state, ...pickGiven({ seconds, durationSeconds, text }) }
 }
 
-function problemIn(data: string) {
+function readProblem(data: string) {
   // A later release of the service may have other codes.
-  return serviceProblem.pick({ status: true, retry_after: true }).safeParse(jsonIn(data)).data
+  return serviceProblem.pick({ status: true, retry_after: true }).safeParse(readJson(data)).data
 }

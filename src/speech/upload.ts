@@ -17,7 +17,7 @@ export async function uploadOf(
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw new Error('The recording to transcribe must be a file, not a directory.')
-    return multipart(handle, { size: stats.size, name: basename(path), fields })
+    return createMultipart(handle, { size: stats.size, name: basename(path), fields })
   } catch (error) {
     await handle.close()
     throw error
@@ -30,14 +30,14 @@ interface FormParts {
   readonly fields: Readonly<Record<string, string>>
 }
 
-function multipart(handle: FileHandle, { size, name, fields }: FormParts): FileUpload {
+function createMultipart(handle: FileHandle, { size, name, fields }: FormParts): FileUpload {
   const boundary = `countersign-${randomBytes(18).toString('hex')}`
   const others = Object.entries(fields).map(
     ([field, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(field)}"\r\n\r\n${value}\r\n`,
+      `--${boundary}\r\nContent-Disposition: form-data; name="${encodeQuoted(field)}"\r\n\r\n${value}\r\n`,
   )
   const head = Buffer.from(
-    `${others.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted(name)}"\r\n` +
+    `${others.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${encodeQuoted(name)}"\r\n` +
       'Content-Type: application/octet-stream\r\n\r\n',
   )
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
@@ -55,6 +55,6 @@ function multipart(handle: FileHandle, { size, name, fields }: FormParts): FileU
 }
 
 /** Percent-encodes quotes and line breaks, as RFC 7578 §4.2 and the HTML standard require. */
-function quoted(name: string): string {
+function encodeQuoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

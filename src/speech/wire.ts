@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { TRANSCRIPTION_PROBLEMS } from '../protocol/wire.js'
-import { oneOf, text } from '../protocol/wire-parts.js'
+import { createTextRule, createWordRule } from '../protocol/wire-parts.js'
 import { streamLanguage } from './stream.js'
 import { TRANSCRIPT_FORMATS, TRANSCRIPTION_STATES, type TranscriptionRefusal } from './transcription.js'
 
@@ -14,7 +14,7 @@ export function isAddress(file: string): boolean {
 
 /** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
 export const transcribeBody = z.object({
-  file: text(2_048).meta({
+  file: createTextRule(2_048).meta({
     description: 'Address of the recording: https, public, and answering with the file itself.',
     examples: ['https://media.example/call.mp3'],
   }),
@@ -23,13 +23,13 @@ export const transcribeBody = z.object({
       'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the recording.',
     examples: ['en'],
   }),
-  prompt: text(1_000)
+  prompt: createTextRule(1_000)
     .optional()
     .meta({
       description: 'Text that helps the engine, such as names that occur in the recording.',
       examples: ['Countersign, TOTP, passkey'],
     }),
-  response_format: oneOf(TRANSCRIPT_FORMATS)
+  response_format: createWordRule(TRANSCRIPT_FORMATS)
     .optional()
     .meta({
       description:

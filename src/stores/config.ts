@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { storableName } from '../digest.js'
 import { readObject } from '../json.js'
-import { hasFunctions, typed } from '../option-rules.js'
+import { hasFunctions, setType } from '../option-rules.js'
 import { DEFAULT_USERS } from '../products.js'
-import { onlyGiven } from '../shape.js'
+import { pickGiven } from '../shape.js'
 import { memoryStore } from './memory.js'
 import { postgresStore, type QueryPool } from './postgres.js'
 import { clientFault, type RedisClient, redisStore } from './redis.js'
@@ -72,7 +72,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
   const text = `must be "memory", { redis: client }, { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
   const schema = z.unknown().transform((given, context): StoreConfig<Own> => {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
-    const place = onlyGiven(readObject(given))
+    const place = pickGiven(readObject(given))
     if ('redis' in place && 'postgres' in place) {
       context.addIssue('must have redis or postgres, not both')
       return z.NEVER
@@ -92,7 +92,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
     for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
     return z.NEVER
   })
-  return typed<StoreConfig<Own>>()(schema)
+  return setType<StoreConfig<Own>>()(schema)
 }
 
 /** The rule for a store of items by their owner. */
@@ -112,7 +112,7 @@ export function keyPartOf(users: string): string {
 /** The store that the options name, for items of a table of users by their owner. */
 export function openStore(config: StoreConfig, users = DEFAULT_USERS): ItemStore {
   const part = keyPartOf(users)
-  return part === '' ? openShared(config) : withPrefix(openShared(config), part)
+  return part === '' ? openShared(config) : addPrefix(openShared(config), part)
 }
 
 function openShared(config: StoreConfig): ItemStore {
@@ -121,16 +121,16 @@ function openShared(config: StoreConfig): ItemStore {
   if (!('postgres' in config)) return config
   const { pool, tableName = 'mfa_trust' } = config.postgres
   const store = postgresStore(pool, tableName)
-  return config.prefix === undefined ? store : withPrefix(store, `${config.prefix}:`)
+  return config.prefix === undefined ? store : addPrefix(store, `${config.prefix}:`)
 }
 
-function withPrefix(store: ItemStore, prefix: string): ItemStore {
-  const prefixed = (owner: string) => storableName(prefix + owner, LONGEST_OWNER)
+function addPrefix(store: ItemStore, prefix: string): ItemStore {
+  const createName = (owner: string) => storableName(prefix + owner, LONGEST_OWNER)
   return {
-    read: (owner) => store.read(prefixed(owner)),
-    add: (owner, item) => store.add(prefixed(owner), item),
-    put: (owner, item) => store.put(prefixed(owner), item),
-    swap: (owner, id, before, value) => store.swap(prefixed(owner), id, before, value),
-    remove: (owner, id) => store.remove(prefixed(owner), id),
+    read: (owner) => store.read(createName(owner)),
+    add: (owner, item) => store.add(createName(owner), item),
+    put: (owner, item) => store.put(createName(owner), item),
+    swap: (owner, id, before, value) => store.swap(createName(owner), id, before, value),
+    remove: (owner, id) => store.remove(createName(owner), id),
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { hourly, type ItemStore, withStoreTimeout } from './store.js'
+import { hourly, type ItemStore, limitStoreTime } from './store.js'
 
 /** The same statement as in docs/trusted-devices.md. */
 const createTable = (name: string) =>
@@ -10,7 +10,7 @@ const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z
 
 /** Creates a store of items in a table of PostgreSQL. */
 export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
-  const table = withTable(pool, tableName, createTable(tableName))
+  const table = createTableFirst(pool, tableName, createTable(tableName))
   const run = (text: string, ...values: unknown[]) => table.query({ text, values })
   const sweep = hourly((now) => run(`DELETE FROM "${tableName}" WHERE expires_at <= $1`, now))
   const put = `INSERT INTO "${tableName}" AS kept (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
@@ -77,7 +77,7 @@ const CREATED_CONCURRENTLY: ReadonlySet<unknown> = new Set(['23505', '42P07', '4
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** A pool that creates the table with `statement` before its first query, and tries again after a failure. */
-export function withTable(pool: QueryPool, tableName: string, statement: string): QueryPool {
+export function createTableFirst(pool: QueryPool, tableName: string, statement: string): QueryPool {
   let ready: Promise<void> | undefined
 
   const createTable = async () => {
@@ -97,7 +97,7 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
   return {
     async query({ text, values }) {
       // With a time limit, since a connection that never answers would block all later queries.
-      ready ??= withStoreTimeout(createTable()).catch((error: unknown) => {
+      ready ??= limitStoreTime(createTable()).catch((error: unknown) => {
         ready = undefined
         throw error
       })

@@ -39,7 +39,7 @@ export function clientFault(value: unknown): string | undefined {
 /** SHA-1 of each script, the name that Redis knows it by. */
 const shas = new Map<string, string>()
 
-function shaOf(script: string): string {
+function hashScript(script: string): string {
   const sha = shas.get(script) ?? hash('sha1', script)
   shas.set(script, sha)
   return sha
@@ -55,7 +55,7 @@ export async function runScript(
   let by: 'sha' | 'script' = 'sha'
   for (let tries = 1; ; tries++) {
     try {
-      return await send(client, by, by === 'sha' ? shaOf(script) : script, keys, values)
+      return await send(client, by, by === 'sha' ? hashScript(script) : script, keys, values)
     } catch (error) {
       const [code] = error instanceof Error ? error.message.split(' ', 1) : []
       if (code === 'MOVED' || code === 'ASK') throw notForCluster(error)

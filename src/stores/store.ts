@@ -1,6 +1,6 @@
 import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
-import { withTimeout } from '../time.js'
+import { limitTime } from '../time.js'
 
 /** An item in a store: a value that belongs to an owner and has an id. */
 export interface StoredItem {
@@ -46,24 +46,24 @@ export interface CounterStore {
 const MAX_OWNER_LENGTH = 80
 
 /** The namespace `name` in `store`. It returns no expired items, and throws failures as `TrustStoreError`. */
-export function namespaced(store: ItemStore, name: string): ItemStore {
+export function createNamespace(store: ItemStore, name: string): ItemStore {
   const keyOf = (owner: string) => `${name}:${storableName(owner, MAX_OWNER_LENGTH)}`
   return {
     async read(owner) {
-      const items = await guarded(() => store.read(keyOf(owner)))
+      const items = await guardStep(() => store.read(keyOf(owner)))
       const now = Date.now()
       return items.filter(({ expiresAt }) => expiresAt > now)
     },
-    add: (owner, item) => guarded(() => store.add(keyOf(owner), item)),
-    put: (owner, item) => guarded(() => store.put(keyOf(owner), item)),
-    swap: (owner, id, before, value) => guarded(() => store.swap(keyOf(owner), id, before, value)),
-    remove: (owner, id) => guarded(() => store.remove(keyOf(owner), id)),
+    add: (owner, item) => guardStep(() => store.add(keyOf(owner), item)),
+    put: (owner, item) => guardStep(() => store.put(keyOf(owner), item)),
+    swap: (owner, id, before, value) => guardStep(() => store.swap(keyOf(owner), id, before, value)),
+    remove: (owner, id) => guardStep(() => store.remove(keyOf(owner), id)),
   }
 }
 
-async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
+async function guardStep<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
-    return await withStoreTimeout(step())
+    return await limitStoreTime(step())
   } catch (cause) {
     throw new TrustStoreError(
       'The store of trusted devices, notices and recoveries failed. Check that the store in trustedDevices.store, notices.store or recovery.store is running and reachable.',
@@ -76,8 +76,8 @@ async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
 const STORE_TIMEOUT_MS = 3_000
 
 /** Resolves like a store operation, or rejects when it takes too long. */
-export function withStoreTimeout<Result>(operation: Promise<Result>): Promise<Result> {
-  return withTimeout(operation, STORE_TIMEOUT_MS)
+export function limitStoreTime<Result>(operation: Promise<Result>): Promise<Result> {
+  return limitTime(operation, STORE_TIMEOUT_MS)
 }
 
 /** Sweeps at most once an hour, first at the first call, or an hour after `sweptAt`. A clock that is set back does not stop it. */

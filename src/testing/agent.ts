@@ -68,9 +68,13 @@ export interface AppRequests {
  * The requests of an agent. Their errors name the function that the test called.
  * @param reference - of the login of a client without cookies, if it is known. Otherwise that of the first answer with one is sent.
  */
-export function requestsOf(agent: TestAgent | FetchAgent, caller: string, reference?: string): AppRequests {
+export function createRequests(
+  agent: TestAgent | FetchAgent,
+  caller: string,
+  reference?: string,
+): AppRequests {
   let held = reference
-  const request = senderFor(agent)
+  const request = createSender(agent)
   const send: Send = async (path, body) => {
     const answer = await request(path, body, held)
     if (typeof answer.body.login === 'string') held = answer.body.login
@@ -86,7 +90,7 @@ export function requestsOf(agent: TestAgent | FetchAgent, caller: string, refere
       await approve(id)
       return step(path, body)
     }
-    throw fail(methodOf(body), path, 'responded with', answer.status, answer.body.code ?? '')
+    throw fail(getMethod(body), path, 'responded with', answer.status, answer.body.code ?? '')
   }
 
   /** Submits the first factor and describes the response. */
@@ -122,7 +126,7 @@ export function requestsOf(agent: TestAgent | FetchAgent, caller: string, refere
 /** Requests a path: POST with a body, otherwise GET. */
 type Send = (path: string, body?: object) => Promise<{ readonly status: number; readonly body: Fields }>
 
-function senderFor(
+function createSender(
   agent: TestAgent | FetchAgent,
 ): (path: string, body: object | undefined, reference: string | undefined) => ReturnType<Send> {
   const type = 'application/json'
@@ -136,7 +140,7 @@ function senderFor(
     }
     const headers = { ...own, ...(body && { 'Content-Type': type }) }
     const answer = await agent(path, {
-      method: methodOf(body),
+      method: getMethod(body),
       headers,
       ...(body && { body: JSON.stringify(body) }),
     })
@@ -144,7 +148,7 @@ function senderFor(
   }
 }
 
-function methodOf(body: object | undefined): 'GET' | 'POST' {
+function getMethod(body: object | undefined): 'GET' | 'POST' {
   return body ? 'POST' : 'GET'
 }
 

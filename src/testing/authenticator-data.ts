@@ -28,7 +28,7 @@ export function authenticatorData({ rpId, flags, counter, credential }: Authenti
 }
 
 /** Encodes attested credential data (WebAuthn §6.5.2). */
-export function attestedCredential(aaguid: string, id: Buffer, key: CredentialKey): Buffer {
+export function encodeAttestedCredential(aaguid: string, id: Buffer, key: CredentialKey): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(id.length)
   return Buffer.concat([Buffer.from(aaguid.replaceAll('-', ''), 'hex'), length, id, key.cose])

@@ -34,9 +34,9 @@ export function testCarrier(inbox: TestInbox & { put(message: TestMessage): void
   const modes = new Map<string | undefined, Mode>()
   const deliveries: Delivery[] = []
 
-  const modeFor = (to: string) => modes.get(to) ?? modes.get(undefined) ?? 'deliver'
+  const findMode = (to: string) => modes.get(to) ?? modes.get(undefined) ?? 'deliver'
   const update = (delivery: Delivery) => {
-    delivery.status = STATUS_OF_MODE[modeFor(delivery.message.to)]
+    delivery.status = STATUS_OF_MODE[findMode(delivery.message.to)]
     delivery.updatedAt = Date.now()
     if (delivery.status === 'sent') inbox.put(delivery.message)
   }
@@ -65,7 +65,7 @@ export function testCarrier(inbox: TestInbox & { put(message: TestMessage): void
     },
     /** The delivery state of the latest message of a challenge. */
     stateOf(challenge: string): Granted<'deliveryOf'> | undefined {
-      const delivery = deliveries.find((one) => one.challenge === challenge)
+      const delivery = deliveries.find((candidate) => candidate.challenge === challenge)
       if (!delivery) return undefined
       const { message, status, updatedAt } = delivery
       const contact = parseUser(message.to)
@@ -112,11 +112,11 @@ export interface TestInbox {
 /** An empty inbox, with `put` to add a message. */
 export function testInbox(): TestInbox & { put(message: TestMessage): void } {
   const messages: TestMessage[] = []
-  const all = (to?: string) => messages.filter((message) => to === undefined || message.to === to)
+  const listMessages = (to?: string) => messages.filter((message) => to === undefined || message.to === to)
   return {
-    all,
+    all: listMessages,
     newest(to) {
-      const [newest] = all(to)
+      const [newest] = listMessages(to)
       if (newest) return newest
       const others = [...new Set(messages.map((message) => message.to))].join(', ')
       throw new Error(

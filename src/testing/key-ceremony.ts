@@ -88,7 +88,7 @@ function read<Options>(schema: z.ZodType<Options>, options: object): Options {
 }
 
 /** The relying party's id for a page, by default its host. @throws `SecurityError` for another site's. */
-export function relyingPartyOf({ origin, relatedOrigins = [] }: KeyPage, rpId: string | undefined): string {
+export function findRelyingParty({ origin, relatedOrigins = [] }: KeyPage, rpId: string | undefined): string {
   const { protocol, hostname, origin: normalized } = new URL(origin)
   const isSecure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost')
   // A browser accepts no IP address as the id of a relying party.
@@ -100,7 +100,7 @@ export function relyingPartyOf({ origin, relatedOrigins = [] }: KeyPage, rpId: s
 }
 
 /** The client data of a ceremony (WebAuthn §5.8.1), in the order in which browsers write it. */
-export function clientDataOf(
+export function encodeClientData(
   type: 'webauthn.create' | 'webauthn.get',
   challenge: string,
   page: KeyPage,

@@ -1,5 +1,5 @@
 import { createPublicKey, hash, verify } from 'node:crypto'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import type { Granted } from '../protocol/service.js'
@@ -37,7 +37,7 @@ export function readResponse({
   authenticatorData,
 }: SignedResponse): ReadResponse | undefined {
   const bytes = Buffer.from(authenticatorData, 'base64url')
-  const clientData = jsonIn(Buffer.from(clientDataJSON, 'base64url').toString())
+  const clientData = readJson(Buffer.from(clientDataJSON, 'base64url').toString())
   if (bytes.length < 37 || typeof clientData !== 'object' || clientData === null) return undefined
   const flags = bytes.readUInt8(32)
   return {
@@ -48,12 +48,12 @@ export function readResponse({
     backupEligible: (flags & 0x08) !== 0,
     backedUp: (flags & 0x10) !== 0,
     counter: bytes.readUInt32BE(33),
-    credentialId: credentialIdIn(bytes),
+    credentialId: readCredentialId(bytes),
   }
 }
 
 /** The fault of a response, apart from its challenge and its signature. */
-export function faultIn(
+export function findFault(
   read: ReadResponse,
   type: 'webauthn.create' | 'webauthn.get',
   {
@@ -95,7 +95,7 @@ export function isSignedBy(
 }
 
 /** WebAuthn §6.5.1: after the AAGUID follow the length of the id and the id. */
-function credentialIdIn(authenticatorData: Buffer): string {
+function readCredentialId(authenticatorData: Buffer): string {
   if (authenticatorData.length < 55) return ''
   return authenticatorData.subarray(55, 55 + authenticatorData.readUInt16BE(53)).toString('base64url')
 }

@@ -5,7 +5,13 @@ import type { KeyFault, KeyPurpose } from '../protocol/keys.js'
 import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import type { Granted, Key, KeyVerbs } from '../protocol/service.js'
-import { faultIn, isSignedBy, type ReadResponse, readResponse, VERIFIED_ALGORITHMS } from './key-response.js'
+import {
+  findFault,
+  isSignedBy,
+  type ReadResponse,
+  readResponse,
+  VERIFIED_ALGORITHMS,
+} from './key-response.js'
 
 const CHALLENGE_MS = 5 * 60_000
 
@@ -50,8 +56,10 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
   const keys = new Map<string, StoredKey>()
   const handles = new Map<string, string>()
 
-  const keysOf = (user: string, method?: KeyMethod) =>
-    [...keys.values()].filter((one) => one.user === user && (method ?? one.key.method) === one.key.method)
+  const listKeys = (user: string, method?: KeyMethod) =>
+    [...keys.values()].filter(
+      (stored) => stored.user === user && (method ?? stored.key.method) === stored.key.method,
+    )
   const ownKey = (request: UserRequest, id: string) => {
     const key = keys.get(id)
     return key?.user === formatUser(request.contact) ? key : undefined
@@ -70,7 +78,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
   /** Uses the challenge of a response up, and checks the response apart from its signature. */
   const check = (
     response: Parameters<typeof readResponse>[0],
-    type: Parameters<typeof faultIn>[1],
+    type: Parameters<typeof findFault>[1],
     ceremony: Ceremony,
   ): { readonly fault: KeyFault } | { readonly fault: undefined; readonly read: ReadResponse } => {
     const read = readResponse(response)
@@ -81,7 +89,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     const isRight = expected && isSame(expected, ceremony) && isChallengeFor(challenge, ceremony.digest)
     if (!isRight || expected.expiresAt <= Date.now()) return { fault: 'challenge' }
     const isConditional = expected.purpose === 'conditional registration'
-    const fault = faultIn(read, type, { method: ceremony.method, relyingParty, isConditional })
+    const fault = findFault(read, type, { method: ceremony.method, relyingParty, isConditional })
     return fault ? { fault } : { fault, read }
   }
 
@@ -89,7 +97,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     async registrationOptions({ contact, method, transaction, userName, mediation }) {
       const user = formatUser(contact)
       const name = userName ?? user
-      return prepared({
+      return prepareOptions({
         rp: { id: relyingParty.id, name: relyingParty.name },
         user: { id: handleOf(user), name, displayName: name },
         challenge: newChallenge({
@@ -100,7 +108,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
         }),
         pubKeyCredParams: VERIFIED_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
         timeout: CHALLENGE_MS,
-        excludeCredentials: keysOf(user).map(descriptor),
+        excludeCredentials: listKeys(user).map(descriptor),
         authenticatorSelection: {
           ...SETTINGS[method],
           ...(mediation && { userVerification: 'preferred' }),
@@ -133,11 +141,11 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
 
     async authenticationOptions({ contact, method, purpose, transaction, approval }) {
       const user = formatUser(contact)
-      return prepared({
+      return prepareOptions({
         rpId: relyingParty.id,
         challenge: newChallenge({ user, method, purpose, transaction, digest: approval?.digest }),
         timeout: CHALLENGE_MS,
-        allowCredentials: keysOf(user, method).map(descriptor),
+        allowCredentials: listKeys(user, method).map(descriptor),
         userVerification: SETTINGS[method].userVerification,
       })
     },
@@ -168,7 +176,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
       const user = formatUser(contact)
       const userHandle = handles.get(user)
       return {
-        keys: keysOf(user).map(({ key }) => key),
+        keys: listKeys(user).map(({ key }) => key),
         relyingPartyId: relyingParty.id,
         ...(userHandle !== undefined && { userHandle }),
       }
@@ -191,7 +199,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
 
   return {
     verbs,
-    methodsOf: (user: string) => [...new Set(keysOf(user).map(({ key }) => key.method))],
+    methodsOf: (user: string) => [...new Set(listKeys(user).map(({ key }) => key.method))],
     reset() {
       for (const records of [challenges, keys, handles]) records.clear()
     },
@@ -211,7 +219,7 @@ function descriptor({ key, transports }: StoredKey) {
   return { type: 'public-key', id: key.id, transports }
 }
 
-function prepared(options: Granted<'registrationOptions'>['options']) {
+function prepareOptions(options: Granted<'registrationOptions'>['options']) {
   return { outcome: 'prepared', options, expiresInSeconds: CHALLENGE_MS / 1_000 } as const
 }
 

@@ -3,12 +3,12 @@ import { type Duration, durationMs } from '../time.js'
 import { type TestCarrier, type TestInbox, testCarrier, testInbox } from './carrier.js'
 import { type TestRelyingParty, testKeys } from './key-service.js'
 import {
+  addFailures,
   type FailureOptions,
   stepAt,
   type TestFailure,
   testService,
   totpCode,
-  withFailures,
 } from './service.js'
 
 /** The authenticator apps of the users in a test. `user` is the email address or phone number in the factor. */
@@ -57,7 +57,7 @@ export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit
   const { carrier, ...deliveries } = testCarrier(inbox)
   const keys = relyingParty && testKeys(relyingParty)
   const standIn = testService(deliveries, keys)
-  const { service, fail, recover } = withFailures(standIn.service)
+  const { service, fail, recover } = addFailures(standIn.service)
   return {
     service,
     inbox,
@@ -71,7 +71,7 @@ export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit
         if (!app)
           throw new Error(`${user} has no authenticator app. Add one with kit.apps.enroll('${user}').`)
         const secret = app.pendingSecret ?? app.secret
-        if (slowBy !== undefined) return totpCode(secret, Date.now() - millisecondsIn(slowBy, 'slowBy'))
+        if (slowBy !== undefined) return totpCode(secret, Date.now() - parseMilliseconds(slowBy, 'slowBy'))
         if (stepAt(Date.now()) <= app.lastStep) {
           testClock.advance((app.lastStep + 1) * 30_000 - Date.now())
         }
@@ -115,7 +115,7 @@ const clocks = new Map<DateConstructor, { readonly original: DateConstructor; of
 /** The one clock of this process. */
 const testClock: TestClock = {
   advance(by) {
-    const ms = millisecondsIn(by, 'clock.advance')
+    const ms = parseMilliseconds(by, 'clock.advance')
     const clock = clocks.get(globalThis.Date) ?? replaceDate()
     clock.offsetMs += ms
   },
@@ -128,7 +128,7 @@ const testClock: TestClock = {
 }
 
 /** Converts a duration to milliseconds. @throws {TypeError} that starts with `parameter` for any other text. */
-function millisecondsIn(duration: Duration, parameter: string): number {
+function parseMilliseconds(duration: Duration, parameter: string): number {
   const ms = typeof duration === 'number' ? duration : durationMs(duration)
   if (ms !== undefined && Number.isFinite(ms)) return ms
   throw new TypeError(
@@ -139,12 +139,12 @@ function millisecondsIn(duration: Duration, parameter: string): number {
 function replaceDate() {
   const original = globalThis.Date
   const state = { original, offsetMs: 0 }
-  const now = () => original.now() + state.offsetMs
+  const getNow = () => original.now() + state.offsetMs
   globalThis.Date = new Proxy(original, {
     construct: (target, args, newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
-    apply: () => new original(now()).toString(),
-    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+      Reflect.construct(target, args.length === 0 ? [getNow()] : args, newTarget),
+    apply: () => new original(getNow()).toString(),
+    get: (target, name) => (name === 'now' ? getNow : Reflect.get(target, name)),
   })
   clocks.set(globalThis.Date, state)
   return state

@@ -1,4 +1,4 @@
-import { type AppRoute, routesOf, type SkippedRoute } from '../probe/app-routes.js'
+import { type AppRoute, listAppRoutes, type SkippedRoute } from '../probe/app-routes.js'
 import { type MfaBypass, type ProbeLogin, probeLogin } from '../probe/probe-login.js'
 import { type HostApp, probedApp, type UpgradeProbes } from '../probe/probed-app.js'
 import { refuseProduction } from './kit.js'
@@ -45,7 +45,7 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
   refuseProduction('findMfaBypasses')
   const { app, logins, pendingPaths = [], values = {}, headers = {}, path = '/mfa', upgrades } = options
   const methods = options.methods?.map((method) => method.toUpperCase())
-  const { routes, ofAnyMethod, unreadable } = routesOf(app, values, methods ?? ['GET', 'POST'])
+  const { routes, ofAnyMethod, unreadable } = listAppRoutes(app, values, methods ?? ['GET', 'POST'])
   const isOfHost = (route: AppRoute) => route.path !== path && !route.path.startsWith(`${path}/`)
   const isSelected = ({ method }: AppRoute) => (methods ?? ['GET']).includes(method)
   const probed = [...routes.filter(isSelected), ...ofAnyMethod].filter(isOfHost)
@@ -54,7 +54,7 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
     .filter((route) => isOfHost(route) && !isSelected(route))
     .map((route) => ({ ...route, reason }))
 
-  const connections = upgrades?.paths.map((one) => (typeof one === 'string' ? { path: one } : one)) ?? []
+  const connections = upgrades?.paths.map((path) => (typeof path === 'string' ? { path: path } : path)) ?? []
   const running = await probedApp(app, headers, upgrades?.attach)
   try {
     const bypasses: MfaBypass[] = []
@@ -63,7 +63,7 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
       const probe = { name: login, login: how, routes: probed, connections, path, pendingPaths }
       for (const { method, path: route, verdict, reason } of (await probeLogin(running, probe)).results) {
         const isKnown = bypasses.some(
-          (one) => one.login === login && one.method === method && one.route === route,
+          (bypass) => bypass.login === login && bypass.method === method && bypass.route === route,
         )
         if (verdict === 'bypass' && !isKnown) bypasses.push({ login, method, route, reason })
         if (verdict === 'silent') silent.push({ method, path: route, reason })
@@ -71,7 +71,7 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
     }
     return {
       bypasses,
-      probed: [...probed, ...connections.map((one) => ({ method: 'GET', path: one.path }))],
+      probed: [...probed, ...connections.map((connection) => ({ method: 'GET', path: connection.path }))],
       skipped: [...unreadable, ...ofOtherMethods, ...silent],
     }
   } finally {

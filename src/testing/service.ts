@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
-import { transactionOf } from '../protocol/approval-challenge.js'
+import { findTransaction } from '../protocol/approval-challenge.js'
 import { formatUser } from '../protocol/contact.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import { KEY_METHODS } from '../protocol/methods.js'
@@ -72,7 +72,7 @@ export function testService(
       const message = { to: user, method, code, codes: [code], at: Date.now() }
       const status = carrier.accept({ ...message, ...(approval && { approves: approval.lines }) }, id)
       if (status === 'refused') return REFUSED
-      challenges.set(id, { of: `${user} ${transactionOf({ transaction, approval })}`, code, used: false })
+      challenges.set(id, { of: `${user} ${findTransaction({ transaction, approval })}`, code, used: false })
       return { outcome: status, challenge: id }
     },
 
@@ -81,11 +81,11 @@ export function testService(
       if (kind === 'backup') {
         const set = backupCodes.get(user)
         if (!set?.codes.delete(code)) return verification(false)
-        return { outcome: 'valid', kind, backupCodesLeft: set.codes.size, ...deliveryOf(set) }
+        return { outcome: 'valid', kind, backupCodesLeft: set.codes.size, ...describeDelivery(set) }
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)
-      const isFor = sent?.of === `${user} ${transactionOf({ transaction, approval })}`
+      const isFor = sent?.of === `${user} ${findTransaction({ transaction, approval })}`
       const isCorrect = isFor && sent?.code === code && !sent.used
       if (isCorrect) sent.used = true
       return verification(isCorrect)
@@ -134,7 +134,7 @@ export function testService(
         ],
         ...(keys && { offeredKeys: KEY_METHODS }),
         backupCodesLeft: set?.codes.size ?? 0,
-        ...(set && deliveryOf(set)),
+        ...(set && describeDelivery(set)),
       }
     },
 
@@ -161,7 +161,7 @@ export function testService(
   }
 }
 
-function deliveryOf({ isShown }: BackupCodes): { readonly backupDelivery?: 'page' } {
+function describeDelivery({ isShown }: BackupCodes): { readonly backupDelivery?: 'page' } {
   return isShown ? { backupDelivery: 'page' } : {}
 }
 
@@ -212,10 +212,10 @@ const ERRORS = {
 } as const
 
 /** Wraps the service so that a test can make its calls fail. */
-export function withFailures(service: TestService) {
+export function addFailures(service: TestService) {
   const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
-  const next = (verb: TestVerb): TestFailure | undefined => {
+  const takeFailure = (verb: TestVerb): TestFailure | undefined => {
     const plan = plans.find(
       (candidate) => candidate.left > 0 && (candidate.verb === undefined || candidate.verb === verb),
     )
@@ -223,7 +223,7 @@ export function withFailures(service: TestService) {
     return plan?.how
   }
   const call = async <Answer>(verb: TestVerb, work: () => Promise<Answer>): Promise<Answer> => {
-    const how = next(verb)
+    const how = takeFailure(verb)
     if (how === 'late' || how === 'doubled') await work()
     if (how === undefined || how === 'doubled') return work()
     const [code, message] = ERRORS[how]
@@ -233,7 +233,7 @@ export function withFailures(service: TestService) {
   // An app under test has its backup codes sent, so that the test finds them in its inbox.
   const { createBackupCodes: _shown, ...offered } = service
   const failing = mapVerbs(offered, (name, _verb, work) => {
-    const verb = TEST_VERBS.find((one) => name === one || name === `keys.${one}`)
+    const verb = TEST_VERBS.find((candidate) => name === candidate || name === `keys.${candidate}`)
     return (request) => (verb ? call(verb, () => work(request)) : work(request))
   })
   const wrapped = { ...offered, ...failing }

@@ -5,10 +5,10 @@ import { addressOf } from '../routes/routes.js'
 import {
   type AppRequests,
   type Approve,
+  createRequests,
   type FetchAgent,
   type Fields,
   type FirstFactor,
-  requestsOf,
   type TestAgent,
 } from './agent.js'
 import type { MfaTestKit } from './kit.js'
@@ -43,14 +43,16 @@ export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
   { kit, tokens = false, ...shown }: SignInOptions,
 ): Promise<Fields | string> {
-  const requests = requestsOf(agent, 'signInWithMfa', Object(tokens).login)
+  const requests = createRequests(agent, 'signInWithMfa', Object(tokens).login)
   const canUse = (method: string) => !isKey(method)
-  const answer = await showFactor(requests, shown, canUse, (challenge) => ({ code: codeFor(kit, challenge) }))
-  return tokens ? answer : nextIn(answer)
+  const answer = await showFactor(requests, shown, canUse, (challenge) => ({
+    code: findCode(kit, challenge),
+  }))
+  return tokens ? answer : readNext(answer)
 }
 
 /** The path to which the app sends the user. */
-function nextIn({ next }: Fields): string {
+function readNext({ next }: Fields): string {
   return typeof next === 'string' ? next : '/'
 }
 
@@ -68,7 +70,7 @@ async function showFactor(
   return step(addressOf(path, 'verify').path, proof)
 }
 
-function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
+function findCode(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
   if (factor === 'backup') {
     const [newest] = kit.inbox.all().filter(({ codes }) => codes.length > 1)
     if (newest) return newest.code
@@ -129,12 +131,12 @@ export async function signInWithKey(
   agent: TestAgent | FetchAgent,
   { authenticator, origin, ...shown }: SigningKeyUser,
 ): Promise<string> {
-  const requests = requestsOf(agent, 'signInWithKey')
+  const requests = createRequests(agent, 'signInWithKey')
   const answer = await showFactor(requests, shown, isKey, (challenge) => {
     const publicKey: { readonly rpId?: string } = Object(challenge.publicKey)
     return { response: authenticator.get(publicKey, { origin: origin ?? `https://${publicKey.rpId}` }) }
   })
-  return nextIn(answer)
+  return readNext(answer)
 }
 
 /** Adds a key for a signed-in user as a browser would, and returns its id. @throws if a request fails. */
@@ -142,7 +144,7 @@ export async function addKey(
   agent: TestAgent | FetchAgent,
   { authenticator, method = 'passkey', name, origin, path = '/mfa', approve }: AddingKeyUser,
 ): Promise<string> {
-  const requests = requestsOf(agent, 'addKey')
+  const requests = createRequests(agent, 'addKey')
   const prepared = await requests.step(addressOf(path, 'keyOptions').path, { method }, approve)
   const publicKey: { readonly rp?: { readonly id?: string } } = Object(prepared.publicKey)
   const response = authenticator.create(publicKey, { origin: origin ?? `https://${publicKey.rp?.id}` })

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import {
   attestationObject,
-  attestedCredential,
   authenticatorData,
   type CredentialKey,
   createCredentialKey,
+  encodeAttestedCredential,
   KEY_ALGORITHMS,
   type KeyAlgorithm,
   signCeremony,
 } from './authenticator-data.js'
 import {
   type CreationOptions,
-  clientDataOf,
+  encodeClientData,
+  findRelyingParty,
   type KeyFlags,
   type KeyPage,
   readCreationOptions,
   readRequestOptions,
-  relyingPartyOf,
 } from './key-ceremony.js'
 import type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './key-response.js'
 
@@ -78,7 +78,7 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
   let backedUp = options.backedUp ?? backupEligible
   const stored = new Map<string, Stored>()
 
-  const flagsFor = (userVerification: string, { changes }: KeyPage): KeyFlags => ({
+  const createFlags = (userVerification: string, { changes }: KeyPage): KeyFlags => ({
     userPresent: true,
     userVerified: verifiesUser && userVerification !== 'discouraged',
     backupEligible,
@@ -101,7 +101,7 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
     if (wanted.excludeCredentials.some(({ id }) => stored.get(id)?.rpId === rpId)) {
       throw refusal('InvalidStateError', 'The authenticator has a credential of the account.')
     }
-    if (residentKeyIn(wanted) === 'required' && !residentKeys) {
+    if (readResidentKey(wanted) === 'required' && !residentKeys) {
       throw refusal('ConstraintError', 'The authenticator stores no discoverable credentials.')
     }
     if (selection.userVerification === 'required' && !verifiesUser) {
@@ -121,19 +121,19 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
   return {
     create(given, page) {
       const wanted = readCreationOptions(given)
-      const rpId = relyingPartyOf(page, wanted.rp.id)
+      const rpId = findRelyingParty(page, wanted.rp.id)
       assertSuitable(wanted, rpId)
       const key = createCredentialKey(algorithm)
       const rawId = randomBytes(32)
       const id = rawId.toString('base64url')
       const counter = countsSignatures ? 1 : 0
-      const isDiscoverable = residentKeys && residentKeyIn(wanted) !== 'discouraged'
-      const clientData = clientDataOf('webauthn.create', wanted.challenge, page)
+      const isDiscoverable = residentKeys && readResidentKey(wanted) !== 'discouraged'
+      const clientData = encodeClientData('webauthn.create', wanted.challenge, page)
       const authData = authenticatorData({
         rpId: page.changes?.rpId ?? rpId,
-        flags: flagsFor(wanted.authenticatorSelection.userVerification, page),
+        flags: createFlags(wanted.authenticatorSelection.userVerification, page),
         counter: page.changes?.counter ?? counter,
-        credential: attestedCredential(aaguid, rawId, key),
+        credential: encodeAttestedCredential(aaguid, rawId, key),
       })
       const isAttested = attestation === 'packed' && wanted.attestation !== 'none'
       const attested = attestationObject(authData, isAttested ? alg : undefined, () =>
@@ -165,7 +165,7 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
     get(given, page, userHandle) {
       const wanted = readRequestOptions(given)
       const { challenge, allowCredentials, userVerification } = wanted
-      const rpId = relyingPartyOf(page, wanted.rpId)
+      const rpId = findRelyingParty(page, wanted.rpId)
       const ofRelyingParty = [...stored.values()].filter((credential) => credential.rpId === rpId)
       const credential = allowCredentials.length
         ? allowCredentials.map(({ id }) => ofRelyingParty.find((own) => own.id === id)).find(Boolean)
@@ -180,10 +180,10 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
       }
       if (countsSignatures) credential.counter += 1
       const { id, key, counter, isDiscoverable } = credential
-      const clientData = clientDataOf('webauthn.get', challenge, page)
+      const clientData = encodeClientData('webauthn.get', challenge, page)
       const authData = authenticatorData({
         rpId: page.changes?.rpId ?? rpId,
-        flags: flagsFor(userVerification, page),
+        flags: createFlags(userVerification, page),
         counter: page.changes?.counter ?? counter,
       })
       return {
@@ -209,7 +209,7 @@ export function softwareAuthenticator(options: SoftwareAuthenticatorOptions = {}
   }
 }
 
-function residentKeyIn({ authenticatorSelection }: CreationOptions): string {
+function readResidentKey({ authenticatorSelection }: CreationOptions): string {
   const { residentKey, requireResidentKey } = authenticatorSelection
   return residentKey ?? (requireResidentKey ? 'required' : 'discouraged')
 }

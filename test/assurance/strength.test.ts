@@ -1,7 +1,7 @@
 import { MemoryStore } from 'express-session'
 import { describe, expect, it, vi } from 'vitest'
 import { createMfa } from '../../src/index.js'
-import { isAtLeast, STRENGTHS, type Strength, strongestOf } from '../../src/protocol/factor.js'
+import { findStrongest, isAtLeast, STRENGTHS, type Strength } from '../../src/protocol/factor.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { everyFailure } from '../attacks/failing-callbacks.js'
 import { FAILURES } from '../attacks/host-callbacks.js'
@@ -75,7 +75,7 @@ describeWithSession('a policy that requires a strength (R115)', () => {
 })
 
 const rank = (strength: Strength) => STRENGTHS.indexOf(strength)
-const isStrongestOf = (held: readonly Held[]) => (method: Held) => isAtLeast(method, strongestOf(held))
+const isStrongestOf = (held: readonly Held[]) => (method: Held) => isAtLeast(method, findStrongest(held))
 const at = (grace: 'past' | 'running') => new Date(Date.now() + (grace === 'past' ? -DAY : DAY))
 
 const KEY_REQUIRED = { require: 'phishing-resistant' } as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withBreaker } from '../../src/client/breaker.js'
+import { addBreaker } from '../../src/client/breaker.js'
 import { ServiceError, type ServiceErrorCode } from '../../src/errors.js'
 import type { CompleteMfaService, MfaService, RequestOf } from '../../src/protocol/service.js'
 import type { ServicePart } from '../../src/protocol/verb.js'
@@ -21,7 +21,7 @@ function guarded() {
   const clock = stopClock()
   const standIn = standInService()
   const pauses: [ServicePart, boolean][] = []
-  const service = withBreaker(standIn.service, { failures: 3 }, (...what) => void pauses.push(what))
+  const service = addBreaker(standIn.service, { failures: 3 }, (...what) => void pauses.push(what))
   const fail = (code: ServiceErrorCode = 'ERR_MFA_SERVICE_UNAVAILABLE') =>
     standIn.setTrouble(async () => {
       throw new ServiceError(code, 'for the test')
@@ -60,14 +60,14 @@ describe('the circuit breaker (R77)', () => {
     const { service, standIn } = guarded()
     for (let call = 0; call < 50; call++) expect(await service.verify(guess)).toEqual({ outcome: 'invalid' })
     standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'contact_refused' } })
-    const refusing = withBreaker(standIn.service, { failures: 3 }, () => {})
+    const refusing = addBreaker(standIn.service, { failures: 3 }, () => {})
     for (let call = 0; call < 50; call++) expect((await refusing.send(message)).outcome).toBe('refused')
   })
 
   it('is never opened by an unreachable contact: a 502 response that says so is a response', async () => {
     const { client, service } = await pair(answer(502, { code: 'delivery_failed' }))
     const pauses: ServicePart[] = []
-    const guarding = withBreaker(client, { failures: 3 }, (part) => void pauses.push(part))
+    const guarding = addBreaker(client, { failures: 3 }, (part) => void pauses.push(part))
     for (let call = 0; call < 10; call++) {
       expect(await guarding.send(message)).toMatchObject({ refusal: { reason: 'delivery_failed' } })
     }
@@ -78,7 +78,7 @@ describe('the circuit breaker (R77)', () => {
   it('is never opened by a flood of one account, so that it cannot pause the service for others (R139)', async () => {
     const { client, service } = await pair(answer(429, { code: 'account_busy' }))
     const pauses: ServicePart[] = []
-    const guarding = withBreaker(client, { failures: 3 }, (part) => void pauses.push(part))
+    const guarding = addBreaker(client, { failures: 3 }, (part) => void pauses.push(part))
     for (let call = 0; call < 10; call++) {
       await expect(guarding.verify(guess)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_BUSY' })
     }
@@ -161,7 +161,7 @@ describe('the circuit breaker (R77)', () => {
 
   it('counts delivering and checking separately', async () => {
     const { service, standIn, codeOf } = guarded()
-    const down = withBreaker<CompleteMfaService>(
+    const down = addBreaker<CompleteMfaService>(
       {
         ...standIn.service,
         send: async () => Promise.reject(new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')),
@@ -180,7 +180,7 @@ describe('the circuit breaker (R77)', () => {
     const { standIn } = guarded()
     const pauses: [ServicePart, boolean][] = []
     let asked = 0
-    const service = withBreaker<MfaService>(
+    const service = addBreaker<MfaService>(
       {
         ...standIn.service,
         deliveryOf: async () => {
@@ -197,7 +197,7 @@ describe('the circuit breaker (R77)', () => {
     expect(pauses).toEqual([['delivery_state', true]])
     expect((await service.send(message)).outcome).toBe('sent')
     expect((await service.verify(guess)).outcome).toBe('invalid')
-    expect(withBreaker(standIn.service, { failures: 3 }, () => {})).not.toHaveProperty('deliveryOf')
+    expect(addBreaker(standIn.service, { failures: 3 }, () => {})).not.toHaveProperty('deliveryOf')
   })
 
   it('does not stay open longer when the clock is set back', async () => {
@@ -211,13 +211,13 @@ describe('the circuit breaker (R77)', () => {
 
   it('does not wrap the service when it is turned off', async () => {
     const standIn = standInService()
-    expect(withBreaker(standIn.service, false, () => {})).toBe(standIn.service)
+    expect(addBreaker(standIn.service, false, () => {})).toBe(standIn.service)
   })
 
   it('passes the other methods of the service on', async () => {
     const standIn = standInService()
     const closed: string[] = []
-    const service = withBreaker(
+    const service = addBreaker(
       { ...standIn.service, close: async () => void closed.push('closed') },
       { failures: 3 },
       () => {},

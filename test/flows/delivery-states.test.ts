@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { deliveryStatesOf } from '../../src/flows/delivery-states.js'
+import { createDeliveryStates } from '../../src/flows/delivery-states.js'
 import type { Granted } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -16,7 +16,7 @@ const message = { challenge: 'one', round: 1 }
 /** Delivery states of a service that reports these in turn, and then always the last; and the calls of the service. */
 function reporting(...statuses: (Granted<'deliveryOf'>['status'] | Error | undefined)[]) {
   const asked: string[] = []
-  const states = deliveryStatesOf({
+  const states = createDeliveryStates({
     async deliveryOf({ challenge }) {
       asked.push(challenge)
       const status = statuses.length > 1 ? statuses.shift() : statuses[0]
@@ -89,7 +89,7 @@ describe('the delivery state of a message', () => {
   it('is not replaced by an older state that arrives late', async () => {
     const released = signal()
     let asked = 0
-    const states = deliveryStatesOf({
+    const states = createDeliveryStates({
       async deliveryOf() {
         const isFirst = ++asked === 1
         if (isFirst) await released.given
@@ -109,7 +109,7 @@ describe('the delivery state of a message', () => {
 
   it('is waited for half a second, and available at the next look-up if it arrives later', async () => {
     const released = signal()
-    const states = deliveryStatesOf({
+    const states = createDeliveryStates({
       async deliveryOf() {
         await released.given
         return { status: 'refused', channel: 'sms', to: '••• 01', updatedAt: 0 }
@@ -138,7 +138,7 @@ describe('the delivery state of a message', () => {
   })
 
   it('is unknown if the service does not report it', async () => {
-    const states = deliveryStatesOf({})
+    const states = createDeliveryStates({})
     expect(states.isSupported).toBe(false)
     expect(await states.of(message)).toBeUndefined()
   })

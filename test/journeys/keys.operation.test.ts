@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { en } from '../../src/pages/locales/en.js'
 import { softwareAuthenticator } from '../../src/testing/index.js'
-import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
+import { getStatus, PROBLEM_CODES } from '../../src/web/http/problem.js'
 import { passwordManager, type Reaction } from '../browser/password-manager.js'
 import { virtualAuthenticators } from '../browser/virtual-authenticator.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
@@ -49,7 +49,7 @@ async function everyRefusal(page: Page, route: string, name: string): Promise<vo
   const next = `${new URL(page.url()).pathname}?continued`
   await everyCase(PROBLEM_CODES, async (code) => {
     await page.route(route, (request) =>
-      request.fulfill({ status: statusOf(code), json: { code, next, title: 'x', retryAfterSeconds: 600 } }),
+      request.fulfill({ status: getStatus(code), json: { code, next, title: 'x', retryAfterSeconds: 600 } }),
     )
     if (CONTINUES_THERE.includes(code)) {
       await page.getByRole('button', { name }).first().click()

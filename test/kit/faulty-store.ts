@@ -1,5 +1,5 @@
 import { MemoryStore, type SessionData } from 'express-session'
-import { storedIn } from '../../src/session/product.js'
+import { findStored } from '../../src/session/product.js'
 import type { MfaRecord } from '../../src/session/record.js'
 import { readRecord } from '../../src/session/record-text.js'
 
@@ -44,7 +44,7 @@ export class FaultyStore extends MemoryStore {
   get records(): MfaRecord[] {
     return Object.entries(this.stored).flatMap(([sessionId, text]) => {
       const { mfa, passport } = JSON.parse(text) as { mfa?: unknown; passport?: { user?: unknown } }
-      const record = readRecord(storedIn(mfa, '/mfa'), {
+      const record = readRecord(findStored(mfa, '/mfa'), {
         product: '/mfa',
         sessionId,
         userId: String(passport?.user),

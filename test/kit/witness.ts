@@ -2,8 +2,8 @@ import { ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { problemAnswer } from '../../src/routes/answers.js'
-import { answerOf, listRoutes, problemsOf } from '../../src/routes/routes.js'
-import { PROBLEM_CODES, statusOf } from '../../src/web/http/problem.js'
+import { getAnswer, listProblems, listRoutes } from '../../src/routes/routes.js'
+import { getStatus, PROBLEM_CODES } from '../../src/web/http/problem.js'
 
 /** The answers of routes that their rows do not list. */
 const unlisted: string[] = []
@@ -13,7 +13,7 @@ const WATCHED = Symbol.for('countersign.watchedRoutes')
 const rows = new Map<string, Row>(
   listRoutes().map((operation) => [
     operation.route,
-    { problems: problemsOf(operation), answer: operation.answer, ofTokens: answerOf(operation) },
+    { problems: listProblems(operation), answer: operation.answer, ofTokens: getAnswer(operation) },
   ]),
 )
 
@@ -70,7 +70,7 @@ function requestOf({ req }: ServerResponse): typeof req & { route?: MatchedRoute
 }
 
 interface Row {
-  readonly problems: ReturnType<typeof problemsOf>
+  readonly problems: ReturnType<typeof listProblems>
   /** The JSON of a success, and that to a client with tokens. */
   readonly answer: z.ZodType | undefined
   readonly ofTokens: z.ZodType | undefined
@@ -87,7 +87,7 @@ function faultByRow(
   type: string | undefined,
   body: string,
 ): string | undefined {
-  const mayBe = (wanted: number) => [...problems].some((code) => statusOf(code) === wanted)
+  const mayBe = (wanted: number) => [...problems].some((code) => getStatus(code) === wanted)
   if (type === 'application/problem+json') {
     const problem: { readonly code?: unknown } = JSON.parse(body)
     const given = problem.code
@@ -97,7 +97,7 @@ function faultByRow(
     // An invalid response of the service.
     const isOfService =
       status === 502 && code.endsWith('_unavailable') && problems.has('service_misconfigured')
-    return status === statusOf(code) || isOfService ? undefined : `answers ${given} with ${status}`
+    return status === getStatus(code) || isOfService ? undefined : `answers ${given} with ${status}`
   }
   if (type === 'application/json') {
     // An error in another form than a problem is one of the host's.

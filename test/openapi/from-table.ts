@@ -3,8 +3,8 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import type { ProblemCode } from '../../src/pages/view.js'
 import * as answers from '../../src/routes/answers.js'
 import * as bodies from '../../src/routes/bodies.js'
-import { answerOf, listRoutes, type Operation, type Part, problemsOf } from '../../src/routes/routes.js'
-import { statusOf, titleOf } from '../../src/web/http/problem.js'
+import { getAnswer, listProblems, listRoutes, type Operation, type Part } from '../../src/routes/routes.js'
+import { getStatus, getTitle } from '../../src/web/http/problem.js'
 
 const wire = { ...answers, ...bodies }
 
@@ -24,7 +24,7 @@ const PAGE = { 'text/html': { schema: { type: 'string' } } } as const
 
 function documentOf(operation: Operation, tag: string): ZodOpenApiOperationObject {
   const { name, method, path, summary, description, parameter, body = z.object({}) } = operation
-  const answer = answerOf(operation)
+  const answer = getAnswer(operation)
   const parameters = Object.entries(parameter?.shape ?? {}).map(([field, schema]) => ({
     name: field,
     in: path.includes(':') ? ('path' as const) : ('query' as const),
@@ -58,20 +58,20 @@ function documentOf(operation: Operation, tag: string): ZodOpenApiOperationObjec
 
 /** One response for each status, with an example for each code that it can have. */
 function problemResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
-  const problems = problemsOf(operation)
+  const problems = listProblems(operation)
   const all = [...problems].sort()
   // An invalid response of the service is reported with 502.
   const asksService = problems.has('service_misconfigured')
   const isAt = (code: ProblemCode, status: number) =>
-    statusOf(code) === status || (status === 502 && asksService && code.endsWith('_unavailable'))
-  const statuses = new Set([...all.map((code) => statusOf(code)), ...(asksService ? [502] : [])])
+    getStatus(code) === status || (status === 502 && asksService && code.endsWith('_unavailable'))
+  const statuses = new Set([...all.map((code) => getStatus(code)), ...(asksService ? [502] : [])])
   return Object.fromEntries(
     [...statuses].map((status) => {
       const own = all.filter((code) => isAt(code, status))
       return [
         String(status),
         {
-          description: own.map(titleOf).join(' '),
+          description: own.map(getTitle).join(' '),
           ...(status === 429 && {
             headers: {
               'Retry-After': {
@@ -86,7 +86,7 @@ function problemResponses(operation: Operation): ZodOpenApiOperationObject['resp
               examples: Object.fromEntries(
                 own.map((code) => [
                   code,
-                  { value: { type: `urn:countersign:problem:${code}`, title: titleOf(code), status, code } },
+                  { value: { type: `urn:countersign:problem:${code}`, title: getTitle(code), status, code } },
                 ]),
               ),
             },

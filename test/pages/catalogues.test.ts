@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { inTime } from '../../src/pages/duration.js'
+import { formatWait } from '../../src/pages/duration.js'
 import { en } from '../../src/pages/locales/en.js'
 import { noticeCatalogues } from '../../src/pages/notices/compose.js'
 import { en as notices } from '../../src/pages/notices/locales/en.js'
-import { catalogues, textFor } from '../../src/pages/text.js'
+import { catalogues, pickText } from '../../src/pages/text.js'
 import { pickLocale } from '../../src/protocol/language.js'
 import { everyCase } from '../kit/every-case.js'
 
@@ -205,7 +205,7 @@ describe('the language of a page', () => {
         ['ko', 3, '3번 더 시도할 수 있습니다.'],
       ],
       ([locale, number, sentence]) => {
-        const { words, count } = textFor([locale], catalogues)
+        const { words, count } = pickText([locale], catalogues)
         expect(count(words.attemptsLeft, number).markup).toBe(sentence)
       },
     ))
@@ -225,12 +225,12 @@ describe('a wait in words', () => {
         [3 * 86_400, 'in 3 days'],
       ],
       ([seconds, words]) => {
-        expect(inTime('en', seconds)).toBe(words)
+        expect(formatWait('en', seconds)).toBe(words)
       },
     ))
 
   it('follows the language', () => {
-    expect(inTime('de', 3 * 86_400)).toBe('in 3 Tagen')
-    expect(inTime('fr', 120)).toBe('dans 2 minutes')
+    expect(formatWait('de', 3 * 86_400)).toBe('in 3 Tagen')
+    expect(formatWait('fr', 120)).toBe('dans 2 minutes')
   })
 })

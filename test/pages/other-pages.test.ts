@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
-import { catalogues, textFor } from '../../src/pages/text.js'
+import { catalogues, pickText } from '../../src/pages/text.js'
 import type { FactorView, KeyView, View } from '../../src/pages/view.js'
 import { languageTag } from '../../src/protocol/language.js'
 import { isDelivered, isKeyMethod, METHODS } from '../../src/protocol/methods.js'
@@ -19,7 +19,7 @@ describe('the chooser', () => {
     everyCase(
       LANGUAGES.flatMap((locale) => METHODS.map((method) => [locale, method] as const)),
       ([locale, method]) => {
-        const { words } = textFor([locale], catalogues)
+        const { words } = pickText([locale], catalogues)
         const one = { page: 'choose', factors: [factorOf(method)], backup: false } as const
         const only = renderView(one, { ...frame, locales: [locale] })
         expect(only).not.toContain('mfa-choice"')
@@ -183,7 +183,7 @@ describe('the overview', () => {
 
   it('is called two-step verification, as in the sentence that leads to it, in every language', () =>
     everyCase(LANGUAGES, (locale) => {
-      const { words } = textFor([locale], catalogues)
+      const { words } = pickText([locale], catalogues)
       const { title, none } = words.overview
       // Words change their endings within a sentence.
       const stems = title.split(' ').map((word) => word.toLocaleLowerCase(locale).slice(0, 5))
@@ -254,14 +254,14 @@ describe('a key that is named after its kind', () => {
 describe('a duration', () => {
   it('of 24 hours is in hours, like the time until then, in every language', () =>
     everyCase(LANGUAGES, (locale) => {
-      const text = textFor([locale], catalogues)
+      const text = pickText([locale], catalogues)
       const number = new Intl.NumberFormat(locale).format(24)
       expect(text.lengthOf(24 * 3_600_000)).toContain(number)
       expect(text.inTime(24 * 3_600)).toContain(number)
     }))
 
   it('is in days from two days on', () => {
-    const text = textFor(['en'], catalogues)
+    const text = pickText(['en'], catalogues)
     expect([36, 48, 720].map((hours) => text.lengthOf(hours * 3_600_000))).toEqual([
       '36 hours',
       '2 days',

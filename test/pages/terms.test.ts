@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textsIn } from '../../service/src/messages/texts/catalogue.js'
+import { loadTexts } from '../../service/src/messages/texts/catalogue.js'
 import { noticeCatalogues } from '../../src/pages/notices/compose.js'
 import { catalogues, TRANSLATIONS } from '../../src/pages/text.js'
 import { languageKey } from '../../src/protocol/language.js'
@@ -164,7 +164,7 @@ const TERMS: Readonly<Record<string, Terms>> = {
 function textsByTerm(tag: string): readonly [keyof Terms, readonly (string | undefined)[]][] {
   const pages = catalogues.get(languageKey(tag))?.()
   const notices = noticeCatalogues.get(languageKey(tag))?.()
-  const messages = textsIn(tag)
+  const messages = loadTexts(tag)
 
   return [
     [

@@ -2,7 +2,7 @@ import type { SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { RouteDeps } from '../../src/web/actions/context.js'
-import { depsAt } from '../../src/web/actions/mount-path.js'
+import { findDeps } from '../../src/web/actions/mount-path.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { addActingRoutes, host, signInFully, type TestUser } from '../kit/host.js'
@@ -138,7 +138,8 @@ describe('the settings of an app that is mounted at a path', () => {
         login: { signInPath: '/login', signOutPath: '/logout', homePath: '/', pendingPaths: [] },
       },
     } as unknown as RouteDeps
-    const at = (path: string, baseUrl = path) => depsAt({ baseUrl, app: { path: () => path } } as never, own)
+    const at = (path: string, baseUrl = path) =>
+      findDeps({ baseUrl, app: { path: () => path } } as never, own)
     expect(at('/shop')).toBe(at('/shop'))
     expect(at('/shop', '/SHOP')).toBe(at('/shop'))
     expect(at('/desk')).toBe(at('/desk'))

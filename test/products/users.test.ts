@@ -6,9 +6,9 @@ import { readOptions } from '../../src/options/settings.js'
 import { openStore, type StoreConfig } from '../../src/stores/config.js'
 import { openLimits } from '../../src/stores/limits/limits.js'
 import type { CounterStore } from '../../src/stores/store.js'
-import { devicesIn } from '../../src/stores/trust/devices.js'
-import { knownBrowsersIn } from '../../src/stores/trust/known-browsers.js'
-import { endingsIn } from '../../src/stores/trust/not-me-links.js'
+import { createDevices } from '../../src/stores/trust/devices.js'
+import { createKnownBrowsers } from '../../src/stores/trust/known-browsers.js'
+import { createEndings } from '../../src/stores/trust/not-me-links.js'
 import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
@@ -96,21 +96,21 @@ describe.each(Object.keys(PLACES))('two tables of users in %s (R144)', (name) =>
 
   it('have trusted browsers, links, ends of sessions, recoveries and known browsers of their own', async () => {
     const [customers, staff] = [itemsOf(), itemsOf('staff')]
-    const ends = [endingsIn(customers), endingsIn(staff)] as const
+    const ends = [createEndings(customers), createEndings(staff)] as const
     await ends[0].sessionsValidAfter.set('1')
     expect(await ends[0].sessionsValidAfter.isVoid('1', 0)).toBe(true)
     expect(await ends[1].sessionsValidAfter.isVoid('1', 0)).toBe(false)
     const link = (await ends[0].notMeLinks.issue({ userId: '1', at: 0 })) ?? ''
     expect(await ends[1].notMeLinks.redeem(link)).toBeUndefined()
     expect(await ends[0].notMeLinks.redeem(link)).toMatchObject({ userId: '1' })
-    const known = [knownBrowsersIn(customers), knownBrowsersIn(staff)] as const
+    const known = [createKnownBrowsers(customers), createKnownBrowsers(staff)] as const
     await known[0].meet('1', 'a')
     expect(await known[1].meet('1', 'b')).toBe(false)
     // Everything else is kept by the same owners and ids.
     await customers.put('reset:1', { id: 'r', value: 'v', expiresAt: Date.now() + 60_000 })
     expect(await staff.read('reset:1')).toEqual([])
     expect(await itemsOf('users').read('reset:1')).toHaveLength(1)
-    expect(devicesIn(staff, { maxAgeMs: 1, maxDevices: 1 })).toBeDefined()
+    expect(createDevices(staff, { maxAgeMs: 1, maxDevices: 1 })).toBeDefined()
   })
 
   it('do nothing to each other in an app: a lock, the end of the sessions and a trusted browser', async () => {

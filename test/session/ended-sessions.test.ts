@@ -3,7 +3,7 @@ import type { MemoryStore, SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { ItemStore } from '../../src/stores/store.js'
-import { endingsIn } from '../../src/stores/trust/not-me-links.js'
+import { createEndings } from '../../src/stores/trust/not-me-links.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
@@ -205,7 +205,7 @@ describe('a session that ended and is stored again, where sessions-valid-after i
 
   it('is among the last 20 of its user', async () => {
     const items = memoryStore()
-    const { sessionsValidAfter } = endingsIn(items)
+    const { sessionsValidAfter } = createEndings(items)
     const clock = stopClock()
     for (let nth = 0; nth <= 25; nth++) {
       await sessionsValidAfter.endSession('u-bob', `session-${nth}`)

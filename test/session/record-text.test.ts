@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isFresh } from '../../src/flows/freshness.js'
-import { strengthOf } from '../../src/protocol/factor.js'
+import { getStrength } from '../../src/protocol/factor.js'
 import type { MfaRecord } from '../../src/session/record.js'
 import { readRecord, writeRecord } from '../../src/session/record-text.js'
 import { everyCase } from '../kit/every-case.js'
@@ -217,7 +217,7 @@ describe('a backup code in a record that does not name its contact (R93)', () =>
     expect(
       isFresh(record, {
         maxAgeMs: Number.MAX_SAFE_INTEGER,
-        accepts: (shown) => strengthOf(shown) !== 'weak',
+        accepts: (shown) => getStrength(shown) !== 'weak',
       }),
     ).toBe(false)
   })

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import express from 'express'
 import { expect, it, vi } from 'vitest'
-import { routesOf } from '../../src/probe/app-routes.js'
+import { listAppRoutes } from '../../src/probe/app-routes.js'
 import { findsBypasses } from './bypass-apps.js'
 
 vi.mock('express', async () => import('express4'))
@@ -17,7 +17,7 @@ it('finds routers at a list of paths in the form in which Express 4.19 stores th
   const regexp = /(?:^\/a\/?(?=\/|$)|^\/b-c\.d\/(?:([^/]+?))\/?(?=\/|$))/i
   const inner = { name: 'bound dispatch', route: { path: '/x', methods: { get: true } } }
   const layer = { name: 'router', regexp, keys: [{ name: 'tenant' }], handle: { stack: [inner] } }
-  const { routes, unreadable } = routesOf({ _router: { stack: [layer] } }, { tenant: 'acme' }, ['GET'])
+  const { routes, unreadable } = listAppRoutes({ _router: { stack: [layer] } }, { tenant: 'acme' }, ['GET'])
   expect(routes.map(({ path }) => path)).toEqual(['/a/x', '/b-c.d/acme/x'])
   expect(unreadable).toEqual([])
 })

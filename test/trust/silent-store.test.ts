@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { TrustStoreError } from '../../src/errors.js'
 import { openStore } from '../../src/stores/config.js'
-import { type ItemStore, namespaced } from '../../src/stores/store.js'
+import { createNamespace, type ItemStore } from '../../src/stores/store.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent } from '../kit/host.js'
@@ -42,7 +42,7 @@ describe('a store of the host that does not respond (R77)', () => {
   const item = { id: 'a', value: 'mine', expiresAt: Number.MAX_SAFE_INTEGER }
 
   it('fails after three seconds, like a store that throws', () =>
-    everyCase<[keyof ItemStore, (store: ReturnType<typeof namespaced>) => Promise<unknown>]>(
+    everyCase<[keyof ItemStore, (store: ReturnType<typeof createNamespace>) => Promise<unknown>]>(
       [
         ['read', (namespace) => namespace.read('u')],
         ['add', (namespace) => namespace.add('u', item)],
@@ -52,7 +52,7 @@ describe('a store of the host that does not respond (R77)', () => {
       ],
       async ([verb, step]) => {
         const timers = stopTimers()
-        const namespace = namespaced({ ...openStore('memory'), [verb]: silent }, 'devices')
+        const namespace = createNamespace({ ...openStore('memory'), [verb]: silent }, 'devices')
         const failed = expect(step(namespace)).rejects.toBeInstanceOf(TrustStoreError)
         await timers.pass(3 * SECOND)
         await failed
@@ -66,7 +66,7 @@ describe('a store of the host that does not respond (R77)', () => {
       new Promise<never>((_, reject) => {
         fail = reject
       })
-    const namespace = namespaced({ ...openStore('memory'), read }, 'devices')
+    const namespace = createNamespace({ ...openStore('memory'), read }, 'devices')
     const failed = expect(namespace.read('u')).rejects.toBeInstanceOf(TrustStoreError)
     await timers.pass(3 * SECOND)
     await failed

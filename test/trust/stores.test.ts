@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { TrustStoreError } from '../../src/errors.js'
 import { openStore, type StoreConfig } from '../../src/stores/config.js'
-import { type ItemStore, namespaced } from '../../src/stores/store.js'
+import { createNamespace, type ItemStore } from '../../src/stores/store.js'
 import { DAY, HOUR, stopClock } from '../kit/clock.js'
 import { withCookie } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -168,7 +168,7 @@ describe.each(storeKinds.filter(({ missing }) => !missing))(
 
     it('are valid until the exact millisecond, even if the store still keeps them (R65)', async () => {
       const clock = stopClock()
-      const namespace = namespaced(one, 'devices')
+      const namespace = createNamespace(one, 'devices')
       const owner = randomUUID()
       await namespace.put(owner, item('a', 'x', Date.now() + HOUR))
       clock.move(HOUR - 1)
@@ -187,7 +187,7 @@ describe.each(storeKinds.filter(({ missing }) => !missing))(
     })
 
     it('can belong to users with any id', async () => {
-      const namespace = namespaced(one, 'devices')
+      const namespace = createNamespace(one, 'devices')
       for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
         await namespace.put(owner, item('a', 'mine'))
         expect(await namespace.read(owner)).toHaveLength(1)
@@ -202,7 +202,7 @@ describe.skipIf(redisMissing)('a Redis that is down', () => {
   it('is reported at once, with a TrustStoreError', async () => {
     const redis = await startRedis()
     const client = await redis.connect()
-    const namespace = namespaced(openStore({ redis: client }), 'devices')
+    const namespace = createNamespace(openStore({ redis: client }), 'devices')
     await redis.kill()
     await expect.poll(() => client.isReady).toBe(false)
     await expect(namespace.read('u')).rejects.toBeInstanceOf(TrustStoreError)

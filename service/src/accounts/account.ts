@@ -1,7 +1,7 @@
 import type { Partition } from '../store/partition.js'
-import { type Keys, storedReference } from '../store/secrets/keys.js'
-import { type Queries, queryOne, statement } from '../store/store.js'
-import { secondsUntil } from '../time.js'
+import { createStoredReference, type Keys } from '../store/secrets/keys.js'
+import { createStatement, type Queries, queryOne } from '../store/store.js'
+import { countSecondsUntil } from '../time.js'
 
 /** Reads or changes what belongs to one account. */
 export type OfAccount<Result, More extends readonly unknown[] = []> = (
@@ -29,7 +29,7 @@ export const lockAccounts = (source: string): string => `INSERT INTO account (ap
     ON CONFLICT (application, account) DO UPDATE SET reference = EXCLUDED.reference
     RETURNING account, locked_until, proven_email, proven_phone, locale`
 
-const LOCK_ACCOUNT = statement<{ application: string; account: string; reference: string }>(
+const LOCK_ACCOUNT = createStatement<{ application: string; account: string; reference: string }>(
   lockAccounts('(SELECT :account::text AS account, :reference::text AS reference) AS wanted'),
 )
 
@@ -40,7 +40,7 @@ export async function holdAccount(
   { id: application }: Partition,
   account: string,
 ): Promise<AccountRow> {
-  const reference = storedReference(keys, application, account)
+  const reference = createStoredReference(keys, application, account)
   const row = await LOCK_ACCOUNT.first<AccountRow>(tx, { application, account, reference })
   if (!row) throw new Error('The store returned no row for an account.')
   return row
@@ -64,14 +64,14 @@ export const forgetFactor: OfAccount<void, [factor: string]> = async (tx, applic
 }
 
 /** Seconds until the account is unlocked; 0 when it is not locked. */
-export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
-  return secondsUntil(row.locked_until, now)
+export function countLockedSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
+  return countSecondsUntil(row.locked_until, now)
 }
 
 const CONTACT_PREFIX = 'contact:'
 
 /** The mailboxes and phone numbers of an account, in lower case as budgets name them: all that its rows and its own name contain. */
-export const destinationsOf: OfAccount<string[]> = async (queries, application, account) => {
+export const listDestinations: OfAccount<string[]> = async (queries, application, account) => {
   const rows = await queries.query<{ contact: string | null }>(
     `SELECT unnest(ARRAY[proven_email, proven_phone]) AS contact FROM account
        WHERE application = $1 AND account = $2

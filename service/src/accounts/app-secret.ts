@@ -1,10 +1,10 @@
 import type { Keys } from '../store/secrets/keys.js'
-import { appSecretIdentity, open, sameSealedSql, seal } from '../store/secrets/seal.js'
+import { appSecretIdentity, compareSealedSql, open, seal } from '../store/secrets/seal.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
 import { type MakeAttempt, makeAttempt } from './attempt.js'
-import { attemptStatement, ofAccount } from './attempt-statement.js'
+import { attemptStatement, matchAccountSql } from './attempt-statement.js'
 import { matchStep, type StepMatch } from './authenticator-app/totp.js'
 
 /** An account's authenticator app: the confirmed secret, and one that awaits its first valid code. */
@@ -77,8 +77,8 @@ const EVALUATE_CONFIRMED = attemptStatement(
   'step bigint, secret text, always_valid boolean',
   `stepped AS (
     UPDATE app_secret SET last_step = greatest(last_step, gate.step) FROM gate
-    WHERE gate.open AND NOT gate.disabled AND ${ofAccount('app_secret', 'gate')}
-      AND ${sameSealedSql('sealed', 'gate.secret')}
+    WHERE gate.open AND NOT gate.disabled AND ${matchAccountSql('app_secret', 'gate')}
+      AND ${compareSealedSql('sealed', 'gate.secret')}
       AND (last_step < gate.step OR gate.always_valid)
     RETURNING gate.nr
   ), evaluated AS (
@@ -95,8 +95,8 @@ const EVALUATE_PENDING = attemptStatement(
     UPDATE app_secret
     SET sealed = pending, weak = false, digits = DEFAULT, pending = NULL, last_step = gate.step, bound_at = gate.now
     FROM gate
-    WHERE gate.open AND ${ofAccount('app_secret', 'gate')}
-      AND ${sameSealedSql('pending', 'gate.secret')} AND gate.step IS NOT NULL
+    WHERE gate.open AND ${matchAccountSql('app_secret', 'gate')}
+      AND ${compareSealedSql('pending', 'gate.secret')} AND gate.step IS NOT NULL
     RETURNING gate.nr
   ), evaluated AS (
     SELECT nr, EXISTS (SELECT FROM bound WHERE bound.nr = gate.nr) AS ok, NULL::text AS challenge, true AS rebound

@@ -1,4 +1,4 @@
-import { lookedUp, type Statement, statement } from '../store/store.js'
+import { createStatement, lookUpSql, type Statement } from '../store/store.js'
 import { DAY_MS, HOUR_MS } from '../time.js'
 
 interface ValueOf {
@@ -45,8 +45,8 @@ export interface AttemptStatement<Own> extends Statement<AttemptParameters> {
 const MAX_LOCK_LEVEL = 10
 
 /** The condition that rows of a table belong to the account of a row of `attempts`. */
-export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
-  `${lookedUp(`${table}.application`, `${attempts}.application`)} AND ${table}.account = ${attempts}.account`
+export const matchAccountSql = (table: string, attempts: 'gate' | 'held'): string =>
+  `${lookUpSql(`${table}.application`, `${attempts}.application`)} AND ${table}.account = ${attempts}.account`
 
 const IS_LOCKED = '(held.locked_until > held.now)'
 const IS_DEFERRED = `(held.defers
@@ -115,7 +115,7 @@ const FORGIVE_FACTOR_FAILURES = `factor_forgiven AS (
         WHERE entry ->> 'factor' = factor.factor AND ${IS_FORGIVEN}
       )) END
     FROM evaluated JOIN held USING (nr)
-    WHERE evaluated.ok AND ${ofAccount('factor', 'held')}
+    WHERE evaluated.ok AND ${matchAccountSql('factor', 'held')}
       AND (evaluated.rebound AND factor.factor = held.factor OR held.failures <> '[]')
   )`
 
@@ -145,7 +145,7 @@ const UPDATE_ACCOUNT = `updated AS (
       used = CASE WHEN ${IS_NEW_USE} THEN account.used || jsonb_build_object(held.factor, held.now)
         ELSE account.used END
     FROM judged JOIN held USING (nr)
-    WHERE ${ofAccount('account', 'held')} AND (NOT judged.ok
+    WHERE ${matchAccountSql('account', 'held')} AND (NOT judged.ok
       OR judged.failures <> account.failures
       OR ${IS_NEW_USE}
       OR coalesce(held.new_email, account.proven_email) IS DISTINCT FROM account.proven_email
@@ -181,5 +181,5 @@ export function attemptStatement<const Columns extends string>(
     FORGIVE_FACTOR_FAILURES,
     UPDATE_ACCOUNT,
   ]
-  return { name, ...statement<AttemptParameters>(`WITH ${steps.join(', ')} ${RESULT}`) }
+  return { name, ...createStatement<AttemptParameters>(`WITH ${steps.join(', ')} ${RESULT}`) }
 }

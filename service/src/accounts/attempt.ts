@@ -1,6 +1,6 @@
 import type { Contact } from 'countersign/protocol'
 import { perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
-import { allKeys, type ContactHashes, type Keys } from '../store/secrets/keys.js'
+import { type ContactHashes, type Keys, listKeys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import type { AccountRow } from './account.js'
 import type { Application } from './application.js'
@@ -8,9 +8,9 @@ import {
   type AttemptFields,
   type AttemptStatement,
   attemptStatement,
-  ofAccount,
+  matchAccountSql,
 } from './attempt-statement.js'
-import { belongsTo, isActive, macOf, type Owner, ownerParameters } from './challenge.js'
+import { computeMac, isActive, matchOwnerSql, type Owner, ownerParameters } from './challenge.js'
 
 /** An attempt to prove possession of a factor. */
 export interface Attempt {
@@ -108,7 +108,7 @@ export async function makeAttempt<Own extends object>(
 ): Promise<AttemptResult | undefined> {
   const { account, factor, transaction, proven, notifiesOnSuccess = false } = attempt
   const contact = proven?.contact
-  const prepared = (defers: boolean): PreparedAttempt => ({
+  const prepare = (defers: boolean): PreparedAttempt => ({
     application,
     statement,
     // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
@@ -129,10 +129,10 @@ export async function makeAttempt<Own extends object>(
       own,
     ),
   })
-  const result = await attemptsOf(store)(prepared(true))
+  const result = await attemptsOf(store)(prepare(true))
   if (!result?.deferred) return result
   return store.transaction(async (tx) => {
-    const [final] = await evaluate(tx, [prepared(false)])
+    const [final] = await evaluate(tx, [prepare(false)])
     if (final) await attempt.notify(tx, final)
     return final
   })
@@ -146,8 +146,8 @@ const IS_VALID = '(challenge.code_mac = ANY (gate.macs) OR gate.always_valid)'
 const evaluation = (id: string) => `evaluated AS (
     UPDATE challenge SET attempts = attempts + 1, ended_at = CASE WHEN ${IS_VALID} THEN gate.now END
     FROM gate
-    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrollment') AND ${ofAccount('challenge', 'gate')}
-      AND ${belongsTo('gate')} AND ${isActive('gate.now')} AND challenge.id = ${id}
+    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrollment') AND ${matchAccountSql('challenge', 'gate')}
+      AND ${matchOwnerSql('gate')} AND ${isActive('gate.now')} AND challenge.id = ${id}
     RETURNING gate.nr, ${IS_VALID} AS ok, challenge.id AS challenge, purpose = 'enrollment' AS rebound
   )`
 const EVALUATE_BY_ID = attemptStatement(
@@ -157,7 +157,7 @@ const EVALUATE_BY_ID = attemptStatement(
 )
 const NEWEST = `(
       SELECT newest.id FROM challenge AS newest
-      WHERE newest.application = :application AND newest.account = gate.account AND ${belongsTo('gate', 'newest')}
+      WHERE newest.application = :application AND newest.account = gate.account AND ${matchOwnerSql('gate', 'newest')}
         AND ${isActive('gate.now', 'newest')}
       ORDER BY created_at DESC LIMIT 1
     )`
@@ -172,7 +172,7 @@ export const attemptDeliveredCode: MakeAttempt<{
   readonly alwaysValid: boolean
 }> = ({ store, keys }, application, attempt, now, { owner, code, challenge: id, alwaysValid }) => {
   const { contact, type, transaction } = ownerParameters(application, owner)
-  const macs = allKeys(keys).map((key) => macOf(key, application, owner, code))
+  const macs = listKeys(keys).map((key) => computeMac(key, application, owner, code))
   const own = { contact, type, transaction, macs, always_valid: alwaysValid }
   return id === undefined
     ? makeAttempt(store, EVALUATE_NEWEST, application, attempt, now, own)
@@ -200,7 +200,7 @@ const EVALUATE_KEY = attemptStatement(
     UPDATE account_key SET counter = greatest(account_key.counter, gate.counter), backed_up = gate.backed_up,
       last_used_at = gate.now
     FROM gate
-    WHERE gate.open AND NOT gate.disabled AND gate.verified AND ${ofAccount('account_key', 'gate')}
+    WHERE gate.open AND NOT gate.disabled AND gate.verified AND ${matchAccountSql('account_key', 'gate')}
       AND account_key.id = gate.key
       AND (account_key.counter < gate.counter OR account_key.counter = 0 AND gate.counter = 0 OR gate.any_counter)
     RETURNING gate.nr

@@ -1,12 +1,12 @@
 import { writeEvent, writeEventsSql } from '../messages/events/write-events.js'
 import type { Partition } from '../store/partition.js'
 import { newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
-import { allKeys, type Keys, mac, withKeyId } from '../store/secrets/keys.js'
+import { addKeyId, type Keys, listKeys, mac } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
 import { type AttemptResult, type MakeAttempt, makeAttempt } from './attempt.js'
-import { attemptStatement, ofAccount } from './attempt-statement.js'
+import { attemptStatement, matchAccountSql } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
@@ -100,7 +100,7 @@ async function storeCodes(
   account: string,
   { salt, codes }: NewSet,
 ): Promise<void> {
-  const macs = codes.map((code) => macOf(keys, application, account, salt, code))
+  const macs = codes.map((code) => computeMac(keys, application, account, salt, code))
   await tx.query(
     `INSERT INTO backup_code (application, account, salt, mac)
      SELECT $1, $2, $3, mac FROM unnest($4::text[]) AS mac`,
@@ -172,7 +172,7 @@ const EVALUATE_BACKUP_CODE = attemptStatement(
   'macs text[]',
   `used AS (
     DELETE FROM backup_code USING gate
-    WHERE gate.open AND NOT gate.disabled AND ${ofAccount('backup_code', 'gate')}
+    WHERE gate.open AND NOT gate.disabled AND ${matchAccountSql('backup_code', 'gate')}
       AND mac = ANY (gate.macs)
     RETURNING gate.nr
   ), evaluated AS (
@@ -190,8 +190,8 @@ export const attemptBackupCode: MakeAttempt<
   const set = await findSet(store, application, owner)
   const isShown = set?.shown === true
   const salt = isShown || set?.contact === owner.canonicalContact ? (set?.salt ?? '') : ''
-  const macs = allKeys(keys).flatMap((key) =>
-    forms.map((form) => macOf(key, application, owner.account, salt, form)),
+  const macs = listKeys(keys).flatMap((key) =>
+    forms.map((form) => computeMac(key, application, owner.account, salt, form)),
   )
   const notifying = { ...attempt, notifiesOnSuccess: true }
   const result = await makeAttempt(store, EVALUATE_BACKUP_CODE, application, notifying, now, { macs })
@@ -232,6 +232,12 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
 }
 
 /** The stored form of a backup code: a keyed hash bound to application, account and set (R59). */
-export function macOf(keys: Keys, { id }: Partition, account: string, salt: string, code: string): string {
-  return withKeyId(keys, mac(keys.backup, [id, account, salt, code]).toString('base64url'))
+export function computeMac(
+  keys: Keys,
+  { id }: Partition,
+  account: string,
+  salt: string,
+  code: string,
+): string {
+  return addKeyId(keys, mac(keys.backup, [id, account, salt, code]).toString('base64url'))
 }

@@ -8,10 +8,10 @@ import {
   type VerifyType,
 } from 'countersign/protocol'
 import type { Partition } from '../store/partition.js'
-import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
+import { computeDeliveredCodeMac, deriveDeliveredCode } from '../store/secrets/codes.js'
 import { textHash } from '../store/secrets/hash.js'
-import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
-import { type Queries, statement } from '../store/store.js'
+import { addKeyId, type Keys, keyById, keyIdOf } from '../store/secrets/keys.js'
+import { createStatement, type Queries } from '../store/store.js'
 import type { Application } from './application.js'
 
 /** A challenge that awaits its code. Times in milliseconds since 1970. */
@@ -58,7 +58,7 @@ export const isActive = (now: string, challenge = 'challenge'): string => `${cha
     AND ${challenge}.attempts < ${challenge}.max_attempts AND ${challenge}.expires_at > ${now}`
 
 /** Which challenges of an account belong to a contact, type and transaction in the row `owner`. */
-export const belongsTo = (
+export const matchOwnerSql = (
   owner: string,
   challenge = 'challenge',
 ): string => `${challenge}.contact = ${owner}.contact
@@ -67,16 +67,16 @@ export const belongsTo = (
 const COLUMNS =
   'account, contact, type, method, purpose, transaction, id, digits, max_attempts, sends, resend_at, created_at, expires_at, code_mac'
 
-const FIND_ACTIVE = statement<OwnerParameters & { id: string; now: number }>(
+const FIND_ACTIVE = createStatement<OwnerParameters & { id: string; now: number }>(
   `SELECT ${COLUMNS} FROM challenge WHERE application = :application AND account = :account AND id = :id
      AND contact = :contact AND type = :type AND transaction = :transaction AND ${isActive(':now::bigint')}`,
 )
 
 /** The code of a challenge. */
-export function codeOf(keys: Keys, application: Application, row: ChallengeRow): string {
+export function deriveCode(keys: Keys, application: Application, row: ChallengeRow): string {
   const key = keyById(keys, keyIdOf(row.code_mac))
   if (!key) throw new Error('The code of this challenge belongs to another key.')
-  return deliveredCode(key.codes, { ...row, application: application.id })
+  return deriveDeliveredCode(key.codes, { ...row, application: application.id })
 }
 
 /** The active challenge with this id, if it belongs to the owner (R38). */
@@ -113,12 +113,12 @@ export function newChallenge(
     created_at: now,
     expires_at: now + (method === 'email' ? limits.emailCodeLifetimeMs : limits.codeLifetimeMs),
   }
-  const code = deliveredCode(keys.codes, { ...row, application: application.id })
-  return { ...row, code_mac: macOf(keys, application, owner, code) }
+  const code = deriveDeliveredCode(keys.codes, { ...row, application: application.id })
+  return { ...row, code_mac: computeMac(keys, application, owner, code) }
 }
 
 /** The challenge after its code was sent again: its lifetime and attempts stay the same, the next delay is longer (R39). */
-export function repeatedChallenge({ limits }: Application, row: ChallengeRow, now: number): ChallengeRow {
+export function repeatChallenge({ limits }: Application, row: ChallengeRow, now: number): ChallengeRow {
   const delayMs = limits.resendDelayMs * Math.min(2 ** row.sends, 4)
   return { ...row, sends: row.sends + 1, resend_at: now + delayMs }
 }
@@ -128,11 +128,11 @@ export const CHALLENGE_FIELDS = `account text, contact text, type text, method t
     digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 
 /** Of the challenges in `source (nr, now, …)`, of accounts in `held`, those to send again, locked: neither ended nor sent again meanwhile. */
-export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
+export const selectRepeatedSql = (source: string): string => `SELECT wanted.nr, known.resend_at
     FROM ${source} AS wanted JOIN held USING (account), LATERAL (
       SELECT resend_at FROM challenge
       WHERE application = :application AND challenge.account = held.account AND challenge.id = wanted.id
-        AND ${belongsTo('wanted')} AND ${isActive('wanted.now')} AND challenge.sends = wanted.sends - 1
+        AND ${matchOwnerSql('wanted')} AND ${isActive('wanted.now')} AND challenge.sends = wanted.sends - 1
       FOR UPDATE
     ) AS known
     WHERE wanted.sends > 1`
@@ -163,11 +163,11 @@ export const writeChallenges = (
       code_mac = EXCLUDED.code_mac`
 
 /** The keyed hash by which a code is compared. */
-export function macOf(keys: Keys, application: Application, owner: Owner, code: string): string {
+export function computeMac(keys: Keys, application: Application, owner: Owner, code: string): string {
   const { account, canonicalContact: contact, type } = owner
-  return withKeyId(
+  return addKeyId(
     keys,
-    deliveredCodeMac(keys.codes, { application: application.id, account, contact, type, code }),
+    computeDeliveredCodeMac(keys.codes, { application: application.id, account, contact, type, code }),
   )
 }
 
@@ -211,7 +211,7 @@ type Parameters = Readonly<
 
 const OWN = 'application = :application AND account = :account'
 
-const STORE = statement<Parameters & { readonly expiresAt: number }>(`WITH surplus AS (
+const STORE = createStatement<Parameters & { readonly expiresAt: number }>(`WITH surplus AS (
     SELECT hash FROM key_challenge WHERE ${OWN} ORDER BY expires_at DESC OFFSET ${MAX_PER_ACCOUNT - 1}
   ), known AS (INSERT INTO account (application, account) VALUES (:application, :account) ON CONFLICT DO NOTHING
   ), pruned AS (
@@ -221,7 +221,7 @@ const STORE = statement<Parameters & { readonly expiresAt: number }>(`WITH surpl
   VALUES (:application, :account, :hash, :method, :purpose, :transaction, :expiresAt::bigint)`)
 
 // One statement, so that only one of all requests with a challenge is evaluated.
-const CONSUME = statement<Parameters>(`DELETE FROM key_challenge
+const CONSUME = createStatement<Parameters>(`DELETE FROM key_challenge
   WHERE ${OWN} AND hash = :hash AND method = :method AND purpose = :purpose AND transaction = :transaction
     AND expires_at > :now::bigint
   RETURNING hash`)

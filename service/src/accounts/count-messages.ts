@@ -1,5 +1,5 @@
 import { raiseConflict } from '../store/sql-state.js'
-import { type Queries, statement } from '../store/store.js'
+import { createStatement, type Queries } from '../store/store.js'
 import { DAY_MS, HOUR_MS } from '../time.js'
 import type { Application } from './application.js'
 import {
@@ -59,21 +59,21 @@ export function budgetParameters(
   part = Math.floor(Math.random() * Math.min(PARTS, limits.sendsPerApplicationDay)),
 ): BudgetParameters {
   const { sendsPerApplicationDay, minConversionPercent } = limits
-  const listed = (list: keyof CountedMessage) =>
+  const writeList = (list: keyof CountedMessage) =>
     JSON.stringify(messages.flatMap((message, nr) => message[list].map((entry) => ({ nr, ...entry }))))
   return {
     application: id,
-    counters: listed('counters'),
-    allowances: listed('allowances'),
-    traffic: listed('traffic'),
-    day: dayOf(now),
+    counters: writeList('counters'),
+    allowances: writeList('allowances'),
+    traffic: writeList('traffic'),
+    day: getDay(now),
     part,
     sendsPerApplicationDay,
     minConversionPercent,
   }
 }
 
-function dayOf(now: number): number {
+function getDay(now: number): number {
   return Math.floor(now / DAY_MS)
 }
 
@@ -175,7 +175,7 @@ export const budgetColumns = (
 
 type DayParameters = Pick<BudgetParameters, 'application' | 'day' | 'sendsPerApplicationDay'>
 
-const FREE_PART = statement<DayParameters>(
+const FREE_PART = createStatement<DayParameters>(
   `SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
     LEFT JOIN daily_budget AS used
       ON used.application = :application AND used.day = :day AND used.part = share.part
@@ -188,6 +188,6 @@ export async function findFreePart(
   { id: application, limits: { sendsPerApplicationDay } }: Application,
   now: number,
 ): Promise<number | undefined> {
-  const parameters = { application, day: dayOf(now), sendsPerApplicationDay }
+  const parameters = { application, day: getDay(now), sendsPerApplicationDay }
   return (await FREE_PART.first<{ part: number }>(queries, parameters))?.part
 }

@@ -1,5 +1,5 @@
-import { statement } from '../store/store.js'
-import { destinationsOf, type OfAccount } from './account.js'
+import { createStatement } from '../store/store.js'
+import { listDestinations, type OfAccount } from './account.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {
@@ -25,13 +25,14 @@ const OWN_COUNTERS = `application = :application AND (scope = 'account' AND key 
     OR scope = 'destination' AND key = ANY (:destinations::text[]))`
 
 // In the order of every send, so that no two of them wait for each other.
-const LOCK_COUNTERS = statement<Parameters>(
+const LOCK_COUNTERS = createStatement<Parameters>(
   `SELECT scope, key FROM budget WHERE ${OWN_COUNTERS} ORDER BY scope, key FOR UPDATE`,
 )
 
 const OWN = 'application = :application AND account = :account'
 
-const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE ${OWN_COUNTERS} RETURNING 1),
+const ERASE =
+  createStatement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE ${OWN_COUNTERS} RETURNING 1),
   challenges AS (DELETE FROM challenge WHERE ${OWN} RETURNING 1),
   messages AS (DELETE FROM outbox WHERE ${OWN} RETURNING 1),
   inbox_messages AS (
@@ -71,7 +72,7 @@ export const eraseAccount: OfAccount<Erasure | undefined> = async (tx, applicati
      ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account`,
     key,
   )
-  const destinations = await destinationsOf(tx, application, account)
+  const destinations = await listDestinations(tx, application, account)
   const own = { application: application.id, account, destinations }
   await LOCK_COUNTERS.rows(tx, own)
   const erased = await ERASE.first<Erasure & Record<string, number>>(tx, own)

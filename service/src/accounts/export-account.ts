@@ -1,7 +1,7 @@
 import type { Partition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
-import { destinationsOf, type OfAccount } from './account.js'
+import { listDestinations, type OfAccount } from './account.js'
 import { findUserHandle } from './account-key.js'
 import { timeOfStep } from './authenticator-app/totp.js'
 import type { AccountExport } from './export-schema.js'
@@ -59,14 +59,14 @@ export async function exportAccount(
     reference: accountReference(keys, application.id, account),
     exported_at: new Date().toISOString(),
     ...known,
-    locked_until: locked_until ? isoOf(locked_until) : null,
-    wrong_codes: failures.map(({ at, factor, scope }) => ({ at: isoOf(at), factor, scope })),
+    locked_until: locked_until ? formatIso(locked_until) : null,
+    wrong_codes: failures.map(({ at, factor, scope }) => ({ at: formatIso(at), factor, scope })),
     factors: await tx.query<Item<'factors'>>(
       `SELECT factor, failures AS wrong_codes FROM factor WHERE application = $1 AND account = $2 ORDER BY factor`,
       key,
     ),
-    last_used: Object.entries(used).map(([factor, at]) => ({ factor, at: isoOf(at) })),
-    authenticator_app: app ? appOf(app) : null,
+    last_used: Object.entries(used).map(([factor, at]) => ({ factor, at: formatIso(at) })),
+    authenticator_app: app ? describeApp(app) : null,
     backup_codes: backup ?? null,
     ...(await exportKeys(tx, application, account)),
     challenges: await tx.query<Item<'challenges'>>(
@@ -94,31 +94,31 @@ export async function exportAccount(
     spam_complaints: await tx.query<Item<'spam_complaints'>>(
       `SELECT email, ${iso('complained_at', 'at')} FROM mail_complaint
        WHERE application = $1 AND email = ANY ($2::text[]) ORDER BY email`,
-      [application.id, await destinationsOf(tx, application, account)],
+      [application.id, await listDestinations(tx, application, account)],
     ),
-    budgets: await budgetsOf(tx, application, account),
+    budgets: await findBudgets(tx, application, account),
   }
 }
 
 /** With the time for which the latest accepted code was made, which its step tells. */
-function appOf({ last_step, ...app }: Exported<'authenticator_app'> & { readonly last_step: number }) {
-  return { ...app, last_code_of: last_step < 0 ? null : isoOf(timeOfStep(last_step)) }
+function describeApp({ last_step, ...app }: Exported<'authenticator_app'> & { readonly last_step: number }) {
+  return { ...app, last_code_of: last_step < 0 ? null : formatIso(timeOfStep(last_step)) }
 }
 
-const budgetsOf: OfAccount<AccountExport['budgets']> = async (tx, application, account) => {
+const findBudgets: OfAccount<AccountExport['budgets']> = async (tx, application, account) => {
   const rows = await tx.query<{ counts: 'account' | 'destination'; key: string; times: readonly number[] }>(
     `SELECT scope AS counts, key, times FROM budget WHERE application = $1
        AND (scope = 'account' AND key = $2 OR scope = 'destination' AND key = ANY ($3::text[])) ORDER BY scope, key`,
-    [application.id, account, await destinationsOf(tx, application, account)],
+    [application.id, account, await listDestinations(tx, application, account)],
   )
   return rows.map(({ counts, key, times }) => ({
     counts,
     key: counts === 'account' ? key.slice(key.indexOf(':') + 1) : key,
-    sent_at: times.map(isoOf),
+    sent_at: times.map(formatIso),
   }))
 }
 
-function isoOf(time: number): string {
+function formatIso(time: number): string {
   return new Date(time).toISOString()
 }
 

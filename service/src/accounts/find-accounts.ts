@@ -1,6 +1,6 @@
 import { type Contact, canonicalUser } from 'countersign/protocol'
-import { allKeys, contactHashes, contactReference, type Keys, withKeyId } from '../store/secrets/keys.js'
-import { lookedUp, type Queries, statement } from '../store/store.js'
+import { addKeyId, contactHashes, contactReference, type Keys, listKeys } from '../store/secrets/keys.js'
+import { createStatement, lookUpSql, type Queries } from '../store/store.js'
 
 /** An account that was found. */
 export interface FoundAccount {
@@ -14,7 +14,7 @@ type Parameters = Readonly<
 > & { readonly isDual: boolean; readonly limit: number }
 
 // Each part finds its rows by an index. The data of test keys stands beside the application's.
-const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
+const FIND = createStatement<Parameters>(`WITH by_email AS MATERIALIZED (
     SELECT application, account FROM account WHERE email_hash = ANY (:emailHashes::text[])
   ), by_phone AS MATERIALIZED (
     SELECT application, account FROM account WHERE phone_hash = ANY (:phoneHashes::text[])
@@ -28,7 +28,7 @@ const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
   )
   SELECT known.application, known.account FROM wanted, LATERAL (
     SELECT application, account FROM account
-    WHERE ${lookedUp('account.application', 'wanted.application')} AND ${lookedUp('account.account', 'wanted.account')}
+    WHERE ${lookUpSql('account.application', 'wanted.application')} AND ${lookUpSql('account.account', 'wanted.account')}
   ) AS known ORDER BY application, account LIMIT :limit::integer`)
 
 // Of each beginning, the names with at most `more` further characters, in the order of bytes that `account_by_beginning` has.
@@ -75,11 +75,11 @@ export function findAccounts(
   { name, contact, reference }: Clues,
   limit: number,
 ): Promise<FoundAccount[]> {
-  const every = allKeys(keys)
+  const every = listKeys(keys)
   const hashes = contact ? every.map((key) => contactHashes(key, contact)) : []
   return FIND.rows(queries, {
     names: [`account:${name}`, ...(contact ? [`contact:${canonicalUser(contact)}`] : [])],
-    references: reference === undefined ? [] : every.map((key) => withKeyId(key, reference)),
+    references: reference === undefined ? [] : every.map((key) => addKeyId(key, reference)),
     emailHashes: hashes.flatMap(({ email }) => email ?? []),
     phoneHashes: hashes.flatMap(({ phone }) => phone ?? []),
     isDual: contact?.kind === 'dual',

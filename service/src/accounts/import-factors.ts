@@ -1,7 +1,7 @@
 import { writeEventsSql } from '../messages/events/write-events.js'
 import type { Partition } from '../store/partition.js'
-import { type Keys, storedReference } from '../store/secrets/keys.js'
-import { type Queries, statement } from '../store/store.js'
+import { createStoredReference, type Keys } from '../store/secrets/keys.js'
+import { createStatement, type Queries } from '../store/store.js'
 import { lockAccounts } from './account.js'
 import { APP_FACTOR } from './app-secret.js'
 
@@ -26,7 +26,7 @@ export interface NewFactors {
   readonly macs: readonly string[]
 }
 
-const LOCK = statement<{
+const LOCK = createStatement<{
   application: string
   accounts: readonly string[]
   references: readonly string[]
@@ -39,12 +39,12 @@ export async function holdAccounts(
   { id: application }: Partition,
   accounts: readonly string[],
 ): Promise<void> {
-  const references = accounts.map((account) => storedReference(keys, application, account))
+  const references = accounts.map((account) => createStoredReference(keys, application, account))
   await LOCK.rows(tx, { application, accounts, references })
 }
 
 /** The factors of the accounts that have an app or backup codes. */
-export function factorsBefore(
+export function findFactorsBefore(
   queries: Queries,
   { id }: Partition,
   accounts: readonly string[],
@@ -59,7 +59,7 @@ export function factorsBefore(
   )
 }
 
-const IMPORT = statement<{ application: string; factors: string; data: string; now: number }>(
+const IMPORT = createStatement<{ application: string; factors: string; data: string; now: number }>(
   `WITH wanted AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(:factors::jsonb) AS row (account text, sealed text, weak boolean, digits integer, salt text, macs jsonb)
   ), bound AS (

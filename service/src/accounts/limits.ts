@@ -215,7 +215,7 @@ function toNumber(value: Duration | undefined): number {
   return durationMs(value) ?? Number.NaN
 }
 
-function ruleOf(name: RangeName): z.ZodType<Duration> {
+function createRule(name: RangeName): z.ZodType<Duration> {
   const { unit, min, max, default: initial } = RANGES[name]
   const [least, most] = [toNumber(min), toNumber(max)]
   const isAllowed = (value: unknown) => {
@@ -231,21 +231,23 @@ function ruleOf(name: RangeName): z.ZodType<Duration> {
 }
 
 /** The rule of each limit; none has a default, so that only what was set is kept. */
-export const limitRules = Object.fromEntries(LIMIT_NAMES.map((name) => [name, ruleOf(name).optional()])) as {
+export const limitRules = Object.fromEntries(
+  LIMIT_NAMES.map((name) => [name, createRule(name).optional()]),
+) as {
   [Name in LimitName]: z.ZodOptional<z.ZodType<ValueOf<Ranges[Name]>, ValueOf<Ranges[Name]>>>
 }
 
-function processRuleOf(name: keyof ProcessRanges): z.ZodType {
+function createProcessRule(name: keyof ProcessRanges): z.ZodType {
   const { unit, default: initial } = PROCESS_RANGES[name]
-  if (initial === undefined) return ruleOf(name).optional()
+  if (initial === undefined) return createRule(name).optional()
   return unit === 'ms'
-    ? ruleOf(name).transform(toNumber).default(toNumber(initial))
-    : ruleOf(name).default(initial)
+    ? createRule(name).transform(toNumber).default(toNumber(initial))
+    : createRule(name).default(initial)
 }
 
 /** The rule of each limit of a process, which adds its default; durations are then in milliseconds. */
 export const { drainDuration: drainRule, ...processRules } = Object.fromEntries(
-  Object.keys(PROCESS_RANGES).map((name) => [name, processRuleOf(name as keyof ProcessRanges)]),
+  Object.keys(PROCESS_RANGES).map((name) => [name, createProcessRule(name as keyof ProcessRanges)]),
 ) as {
   [Name in keyof ProcessRanges]: ProcessRanges[Name]['default'] extends undefined
     ? z.ZodOptional<z.ZodType<number, number>>
@@ -262,37 +264,39 @@ const defaults = LIMITS.map(({ key, initial }) => [key, initial])
 const DEFAULT_LIMITS: Limits = Object.fromEntries(defaults)
 
 /** Complete limits: what is set, then `base`. */
-export function limitsFrom(set: LimitOptions, base = DEFAULT_LIMITS): Limits {
+export function completeLimits(set: LimitOptions, base = DEFAULT_LIMITS): Limits {
   const own = LIMITS.filter(({ name }) => set[name] !== undefined)
   if (own.length === 0) return base
   return { ...base, ...Object.fromEntries(own.map(({ name, key }) => [key, toNumber(set[name])])) }
 }
 
-const port = (error: string) =>
+const createPortRule = (error: string) =>
   z
     .string()
     .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, { error })
     .transform(Number)
 
-const host = (error: string) => z.string().regex(/^[A-Za-z0-9.:%_-]{1,255}$/, { error })
+const createHostRule = (error: string) => z.string().regex(/^[A-Za-z0-9.:%_-]{1,255}$/, { error })
 
 /** Options of the process that serves, beside the options of `createService`. Environment variables set it. */
 export const processSchema = z.strictObject({
   /** The address to listen on, such as `0.0.0.0`. Defaults to 127.0.0.1, in production to every address. */
-  host: host('host must be an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::').optional(),
+  host: createHostRule(
+    'host must be an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::',
+  ).optional(),
   /** The port to listen on. Defaults to `PORT`, else 4000. */
-  port: port('port must be a port number from 0 to 65535 (default 4000)').prefault('4000'),
+  port: createPortRule('port must be a port number from 0 to 65535 (default 4000)').prefault('4000'),
   /** The least urgent events in the log: info, warn or error. Defaults to info. */
   logLevel: z
     .enum(LOG_LEVELS, { error: `logLevel must be ${LOG_LEVELS.join(', ')} (default info)` })
     .default('info'),
   drainDuration: drainRule,
   /** A port for the console alone. Defaults to the port of the API. */
-  consolePort: port(
+  consolePort: createPortRule(
     'consolePort must be a port number from 0 to 65535 (default: that of the API)',
   ).optional(),
   /** The address to listen on for the console alone; needs `consolePort`. Defaults to `host`. */
-  consoleHost: host('consoleHost must be an address of this machine, such as 127.0.0.1').optional(),
+  consoleHost: createHostRule('consoleHost must be an address of this machine, such as 127.0.0.1').optional(),
   /** Pages for operators at `/console`. Defaults to `false`. */
   console: z.boolean({ error: 'console must be true or false (default false)' }).default(false),
 })

@@ -1,6 +1,6 @@
 import { clientNetwork } from '../messages/contacts/client-network.js'
-import { type Queries, statement } from '../store/store.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS, secondsUntil } from '../time.js'
+import { createStatement, type Queries } from '../store/store.js'
+import { countSecondsUntil, DAY_MS, HOUR_MS, MINUTE_MS } from '../time.js'
 import type { Application } from './application.js'
 import {
   type BudgetParameters,
@@ -11,7 +11,7 @@ import {
   countMessages,
   findFreePart,
 } from './count-messages.js'
-import { type TrafficRefusal, trafficCountersOf, trafficRefusalIn } from './phone-traffic.js'
+import { listTrafficCounters, readTrafficRefusal, type TrafficRefusal } from './phone-traffic.js'
 
 interface Allowance {
   /** The budget's name in `RateLimit` headers. */
@@ -56,7 +56,7 @@ export interface BudgetResult {
   readonly traffic?: TrafficRefusal | undefined
 }
 
-function countersOf({ limits }: Application, message: BudgetedMessage): Counter[] {
+function listCounters({ limits }: Application, message: BudgetedMessage): Counter[] {
   const account: Counter = {
     scope: 'account',
     key: message.account,
@@ -79,7 +79,7 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
 }
 
 /** The budgets that a message counts against, as a statement reads it. */
-function countedMessage(
+function createCountedMessage(
   application: Application,
   counters: readonly Counter[],
   message: BudgetedMessage,
@@ -101,12 +101,12 @@ function countedMessage(
         messages,
       })),
     ),
-    traffic: trafficCountersOf(application, message, now),
+    traffic: listTrafficCounters(application, message, now),
   }
 }
 
 /** Counts a message against every budget (R43), or against none. `run` counts, with another part of the day once that is full, which `queries` find. */
-export async function withinBudget<Row extends BudgetRow>(
+export async function countWithinBudget<Row extends BudgetRow>(
   application: Application,
   message: BudgetedMessage,
   now: number,
@@ -115,21 +115,21 @@ export async function withinBudget<Row extends BudgetRow>(
     readonly run: (message: CountedMessage, part: number | undefined) => Promise<Row>
   },
 ): Promise<{ readonly row: Row; readonly result: BudgetResult | undefined }> {
-  const counters = countersOf(application, message)
+  const counters = listCounters(application, message)
   const allowances = counters.flatMap((counter) => counter.allowances)
-  const counted = countedMessage(application, counters, message, now)
+  const counted = createCountedMessage(application, counters, message, now)
   let part: number | undefined
   for (;;) {
     const row = await by.run(counted, part)
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
-    const traffic = trafficRefusalIn(row)
+    const traffic = readTrafficRefusal(row)
     if (!row.is_counted && row.available_at === null && !traffic) {
       part = await findFreePart(by.queries, application, now)
       if (part !== undefined) continue
     }
-    const budgets = budgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)
+    const budgets = listBudgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)
     if (row.available_at !== null) {
-      return { row, result: { waitSeconds: secondsUntil(row.available_at, now), budgets } }
+      return { row, result: { waitSeconds: countSecondsUntil(row.available_at, now), budgets } }
     }
     if (traffic) return { row, result: { waitSeconds: 0, budgets, traffic } }
     const ofApplication = applicationBudget(application, row, now)
@@ -138,7 +138,7 @@ export async function withinBudget<Row extends BudgetRow>(
   }
 }
 
-function budgetsLeft(
+function listBudgetsLeft(
   allowances: readonly Allowance[],
   row: BudgetRow & { readonly sent: readonly number[]; readonly oldest: readonly number[] },
   now: number,
@@ -150,7 +150,7 @@ function budgetsLeft(
       messages,
       withinSeconds: withinMs / 1000,
       left: Math.max(0, messages - sent),
-      resetSeconds: sent === 0 ? 0 : secondsUntil((row.oldest[i] ?? now) + withinMs, now),
+      resetSeconds: sent === 0 ? 0 : countSecondsUntil((row.oldest[i] ?? now) + withinMs, now),
     }
   })
   // A DUAL code goes to two destinations; only the budget with less left is reported.
@@ -170,11 +170,11 @@ function applicationBudget({ limits }: Application, row: BudgetRow, now: number)
     messages: limits.sendsPerApplicationDay,
     withinSeconds: DAY_MS / 1000,
     left: row.is_counted ? Math.max(0, limits.sendsPerApplicationDay - row.sent_today - 1) : 0,
-    resetSeconds: secondsUntil(now - (now % DAY_MS) + DAY_MS, now),
+    resetSeconds: countSecondsUntil(now - (now % DAY_MS) + DAY_MS, now),
   }
 }
 
-const CONSUME = statement<BudgetParameters & { now: number }>(
+const CONSUME = createStatement<BudgetParameters & { now: number }>(
   `WITH gate AS MATERIALIZED (
     SELECT 0 AS nr, :now::bigint AS now
   ), ${countMessages('gate')} SELECT ${budgetColumns('gate')} FROM gate`,
@@ -193,7 +193,7 @@ export async function consumeMessageBudget(
     if (!row) throw new Error('The store returned no row for the budgets of a message.')
     return row
   }
-  const { result } = await withinBudget(application, message, now, { queries: tx, run })
+  const { result } = await countWithinBudget(application, message, now, { queries: tx, run })
   if (!result) throw new Error('The store did not look at the budgets of a message.')
   return result
 }

@@ -1,4 +1,4 @@
-import { countryOf, isFictional } from '../messages/contacts/phone.js'
+import { findCountry, isFictional } from '../messages/contacts/phone.js'
 import { raiseConflict } from '../store/sql-state.js'
 import { DAY_MS, HOUR_MS } from '../time.js'
 import type { Application } from './application.js'
@@ -50,11 +50,11 @@ export function trafficKeys(
   phone: string,
 ): { readonly country: string; readonly prefix: string } | undefined {
   if (application.mode === 'test' || isFictional(phone)) return undefined
-  return { country: countryOf(phone) ?? '', prefix: phone.slice(0, -DIGITS_AFTER_PREFIX) }
+  return { country: findCountry(phone) ?? '', prefix: phone.slice(0, -DIGITS_AFTER_PREFIX) }
 }
 
 /** The counters of a message to a phone (R43, R103); nothing without one. */
-export function trafficCountersOf(
+export function listTrafficCounters(
   application: Application,
   { phone, isCode }: { readonly phone?: string | undefined; readonly isCode: boolean },
   now: number,
@@ -87,7 +87,7 @@ export function trafficCountersOf(
       : [
           {
             ...{ position: key === 'day' ? 3 : 4, scope: 'spend', key, amount, untyped: -1 },
-            period: key === 'day' ? today : monthOf(now),
+            period: key === 'day' ? today : getMonth(now),
             allowed: Math.round(limit * MILLIONTHS),
           },
         ]
@@ -99,13 +99,13 @@ function priceOf(prices: Readonly<Record<string, number>>, country: string): num
   return prices[country] ?? prices['*'] ?? Math.max(0, ...Object.values(prices))
 }
 
-function monthOf(time: number): number {
+function getMonth(time: number): number {
   const date = new Date(time)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
 
 /** When a refused counter allows a message again, in milliseconds since 1970. */
-export function trafficFreeAt({ key }: TrafficRefusal, now: number): number {
+export function getTrafficFreeTime({ key }: TrafficRefusal, now: number): number {
   if (key !== 'day' && key !== 'month') return now - (now % HOUR_MS) + HOUR_MS
   const date = new Date(now)
   if (key === 'month') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
@@ -170,12 +170,14 @@ export function isJudgedAfterOthers(
   { traffic }: { readonly traffic: readonly TrafficCounter[] },
   earlier: readonly { readonly traffic: readonly TrafficCounter[] }[],
 ): boolean {
-  const keys = new Set(earlier.flatMap((one) => one.traffic.map(({ scope, key }) => `${scope} ${key}`)))
+  const keys = new Set(
+    earlier.flatMap((message) => message.traffic.map(({ scope, key }) => `${scope} ${key}`)),
+  )
   return traffic.some(({ scope, key }) => keys.has(`${scope} ${key}`))
 }
 
 /** The refusal in the column of `trafficColumn`. */
-export function trafficRefusalIn({ traffic_refusal }: TrafficRow): TrafficRefusal | undefined {
+export function readTrafficRefusal({ traffic_refusal }: TrafficRow): TrafficRefusal | undefined {
   if (traffic_refusal === null) return undefined
   const [scope, key, reason] = traffic_refusal.split(' ')
   return { scope, key, reason } as TrafficRefusal

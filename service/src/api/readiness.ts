@@ -33,8 +33,8 @@ export function readinessCheck(parts: {
   /** Whether a write failed a moment ago because the disk is full. */
   readonly isFull: () => boolean
 }): () => Promise<Readiness> {
-  const queryStore = cached(() =>
-    withTimeout(probe(parts.store)).catch((error: unknown) => {
+  const queryStore = cache(() =>
+    limitTime(probe(parts.store)).catch((error: unknown) => {
       parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
       return (error instanceof StoreUnavailableError && FAILURES[error.reason]) || 'does not answer'
     }),
@@ -73,7 +73,7 @@ async function probe(store: Store) {
 }
 
 /** Shares one call among concurrent callers, and reuses its result until it is a second old. */
-function cached<T>(load: () => Promise<T>): () => Promise<T> {
+function cache<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   let loadedAt: number | undefined
   return () => {
@@ -89,7 +89,7 @@ function cached<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
+async function limitTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('The store did not respond in time.')), STORE_TIMEOUT_MS)

@@ -8,12 +8,12 @@ import { checkSettingNames, parseSettings } from '../operator/list-applications.
 import type { Operator } from '../operator/operator.js'
 import { durationMs } from '../time.js'
 import { tryTo } from '../try-to.js'
-import { commandsOf } from './commands-of.js'
-import { type CommonOptions, type Io, listed, type Printed, print, table, tableOf } from './output.js'
-import { withOperator } from './store-access.js'
+import { createCommands } from './commands-of.js'
+import { type CommonOptions, formatTable, type Io, type Printed, print, printList, table } from './output.js'
+import { runAsOperator } from './store-access.js'
 
 const LIST = SETTING_GROUPS.flatMap(({ settings }) =>
-  settings.map((one) => `  ${one.name.padEnd(25)}${wholeHint(one)}`),
+  settings.map((setting) => `  ${setting.name.padEnd(25)}${wholeHint(setting)}`),
 )
 
 const SETTINGS = `
@@ -42,18 +42,18 @@ export function appCommands(program: Command, io: Io): void {
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const settings = await withCountries(io, parseSettings(withFiles(written)))
-      await withOperator(io, options, (operator) => operator.createApplication(name, settings))
+      const settings = await askCountries(io, parseSettings(readFiles(written)))
+      await runAsOperator(io, options, (operator) => operator.createApplication(name, settings))
       print(io, options, {
         result: { application: name },
         text: `Created "${name}". Next: key create ${name}`,
       })
     })
 
-  const { read, change } = commandsOf(app, io)
+  const { read, change } = createCommands(app, io)
 
   read('list', 'list all applications', async (operator) =>
-    listed(
+    printList(
       await operator.listApplications(),
       ...(['application', 'name', 'tier', 'liveKeys', 'testKeys', 'createdAt'] as const),
     ),
@@ -62,7 +62,7 @@ export function appCommands(program: Command, io: Io): void {
   change(
     'settings',
     'show the settings of an application, or change some',
-    settingsOf,
+    setAndShowSettings,
     (_name, written, { unset = [] }) => written.length + unset.length > 0,
   )
     .argument('<name>', 'the application')
@@ -74,7 +74,7 @@ export function appCommands(program: Command, io: Io): void {
   change(
     'webhook',
     "show, set or remove an application's own webhook; its secret is printed once",
-    webhookOf,
+    changeWebhook,
     (_name, own) => isWebhookChange(own),
   )
     .argument('<name>', 'the application')
@@ -86,13 +86,13 @@ export function appCommands(program: Command, io: Io): void {
 }
 
 /** Changes settings, if some are given, and shows them all. */
-async function settingsOf(
+async function setAndShowSettings(
   operator: Operator,
   name: string,
   written: string[],
   own: { readonly unset?: string[]; readonly lockOut?: true },
 ): Promise<Printed> {
-  const set = parseSettings(withFiles(written))
+  const set = parseSettings(readFiles(written))
   const unset = checkSettingNames(own.unset ?? [])
   if (written.length + unset.length > 0) {
     await operator.changeSettings(name, { set, unset, lockOut: own.lockOut === true })
@@ -122,7 +122,7 @@ interface NewKeyOptions {
 /** `key create|list|revoke`. */
 export function keyCommands(program: Command, io: Io): void {
   const key = program.command('key').description('manage the API keys of an application')
-  const { read, change } = commandsOf(key, io)
+  const { read, change } = createCommands(key, io)
 
   change('create <application>', 'create a key and print it, this once', createKey)
     .option('--test', 'create a test key, which has its own data and delivers nothing')
@@ -132,7 +132,7 @@ export function keyCommands(program: Command, io: Io): void {
     .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')
 
   read('list <application>', 'list the keys of an application', async (operator, application: string) =>
-    listed(
+    printList(
       await operator.listKeys(application),
       ...(['id', ['hint', 'key'], 'label', 'scopes', 'lastAddress', 'createdAt', 'expiresAt'] as const),
       ...(['lastUsedAt', 'revokedAt'] as const),
@@ -163,7 +163,7 @@ async function createKey(
 }
 
 /** The settings of a new application with its countries: as given, answered at the terminal, or SERVICE_HOME_COUNTRY; never by accident all. */
-async function withCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
+async function askCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
   if (settings.countries !== undefined) return settings
   const home = io.env.SERVICE_HOME_COUNTRY
   if (!io.ask) {
@@ -173,7 +173,7 @@ async function withCountries(io: Io, settings: ApplicationSettings): Promise<App
         'or set SERVICE_HOME_COUNTRY.',
     )
   }
-  const proposed = home || regionOf(io.env)
+  const proposed = home || getRegion(io.env)
   const answer = await io.ask(
     `Countries whose phone numbers are served, as ISO codes such as GB,DE, or all${proposed ? ` [${proposed}]` : ''}: `,
   )
@@ -183,19 +183,19 @@ async function withCountries(io: Io, settings: ApplicationSettings): Promise<App
 }
 
 /** The country of the operator's language setting, such as GB of en_GB.UTF-8. */
-function regionOf({ LC_ALL, LANG }: Io['env']): string | undefined {
+function getRegion({ LC_ALL, LANG }: Io['env']): string | undefined {
   return /^[a-z]{2,3}_([A-Z]{2})\b/.exec(LC_ALL || LANG || '')?.[1]
 }
 
 /** Replaces `texts=@file.json` and `keyMetadata=@file.json` by the content of the file, which is too long for a command line. */
-function withFiles(written: readonly string[]): string[] {
+function readFiles(written: readonly string[]): string[] {
   return written.map((pair) => {
     const [, name, path] = /^(texts|keyMetadata)=@(.+)$/s.exec(pair) ?? []
-    return path === undefined ? pair : `${name}=${contentOf(path)}`
+    return path === undefined ? pair : `${name}=${readContent(path)}`
   })
 }
 
-function contentOf(path: string): string {
+function readContent(path: string): string {
   const content = tryTo(() => readFileSync(path, 'utf8'))
   if (content !== undefined) return content
   throw new OperatorError(
@@ -220,7 +220,7 @@ function isWebhookChange({ url, channels, rotateSecret, remove }: WebhookOptions
 }
 
 /** Changes the webhook of an application, if something is given, and shows it. */
-async function webhookOf(operator: Operator, name: string, own: WebhookOptions): Promise<Printed> {
+async function changeWebhook(operator: Operator, name: string, own: WebhookOptions): Promise<Printed> {
   const secret = isWebhookChange(own) ? await change(operator, name, own) : undefined
   const webhook = await operator.showWebhook(name)
   if (secret !== undefined) {
@@ -228,7 +228,7 @@ async function webhookOf(operator: Operator, name: string, own: WebhookOptions):
     return { result: { ...webhook, secret }, text: secret, hint }
   }
   if (!webhook) return { result: {}, text: `"${name}" has no webhook.` }
-  return { result: webhook, text: tableOf([webhook], 'url', 'channels', 'formerSecretUntil') }
+  return { result: webhook, text: formatTable([webhook], 'url', 'channels', 'formerSecretUntil') }
 }
 
 /** Makes one change; resolves to a new secret, if there is one. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
 import type { Operator } from '../operator/operator.js'
-import { commandsOf } from './commands-of.js'
-import { type Io, limitOption, listed, type Printed, tableOf } from './output.js'
+import { createCommands } from './commands-of.js'
+import { formatTable, type Io, limitOption, type Printed, printList } from './output.js'
 
 const EXAMPLES = `
 Examples:
@@ -25,7 +25,7 @@ export function eventCommands(program: Command, io: Io): void {
     .description('manage the endpoints to which events of applications are posted, such as user.locked')
     .addHelpText('after', EXAMPLES)
 
-  const { read, change } = commandsOf(command, io)
+  const { read, change } = createCommands(command, io)
 
   change(
     'create <application>',
@@ -45,7 +45,7 @@ export function eventCommands(program: Command, io: Io): void {
     'list <application>',
     'list the endpoints of an application with their state',
     async ({ events }, application: string) =>
-      listed(
+      printList(
         await events.list(application),
         ...(['id', 'url', ['types', 'events'], 'state', 'queued', 'failingSince'] as const),
       ),
@@ -76,7 +76,7 @@ export function eventCommands(program: Command, io: Io): void {
     'test <application> <endpoint>',
     'post a webhook.test once, from this machine',
     async ({ events }, application: string, endpoint: string) =>
-      attempted(await events.test({ application, endpoint })),
+      printAttempt(await events.test({ application, endpoint })),
   )
 
   read(
@@ -84,9 +84,12 @@ export function eventCommands(program: Command, io: Io): void {
     'list the latest events of an endpoint, newest first',
     async ({ events }, application: string, endpoint: string, { limit }: { limit: number }) => {
       const found = await events.deliveries({ application, endpoint }, limit)
-      const shown = found.map((one) => ({ ...one, answer: one.answer?.slice(0, 60) }))
+      const shown = found.map((delivery) => ({ ...delivery, answer: delivery.answer?.slice(0, 60) }))
       const [id, type, time] = ['id', ['type', 'event'], ['createdAt', 'time']] as const
-      return { result: found, text: tableOf(shown, id, type, time, 'state', 'attempts', 'status', 'answer') }
+      return {
+        result: found,
+        text: formatTable(shown, id, type, time, 'state', 'attempts', 'status', 'answer'),
+      }
     },
   ).addOption(limitOption())
 
@@ -94,11 +97,11 @@ export function eventCommands(program: Command, io: Io): void {
     'resend <application> <endpoint>',
     'post one event again, from this machine, with the same id',
     async ({ events }, application: string, endpoint: string, event: string) =>
-      attempted(await events.resend({ application, endpoint }, event)),
+      printAttempt(await events.resend({ application, endpoint }, event)),
   ).argument('<event>', 'its id, as deliveries lists it')
 }
 
-function attempted(result: Awaited<ReturnType<Operator['events']['test']>>): Printed {
+function printAttempt(result: Awaited<ReturnType<Operator['events']['test']>>): Printed {
   const { id, state, status, answer } = result
   const response = status === null ? (answer ?? '') : `The endpoint responded with ${status}.`
   return { result, text: `${id} ${state}. ${response}` }

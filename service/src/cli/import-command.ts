@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander'
 import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../flows/import/import-row.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { hasImported, type ImportReport } from '../operator/import-factors.js'
-import { commandsOf } from './commands-of.js'
-import { type Io, pairs, tableOf } from './output.js'
+import { createCommands } from './commands-of.js'
+import { formatTable, type Io, pairs } from './output.js'
 
 interface ImportOptions {
   readonly from: ImportSource
@@ -23,7 +23,7 @@ interface ImportOptions {
 
 /** `import`. */
 export function importCommand(program: Command, io: Io): void {
-  commandsOf(program, io)
+  createCommands(program, io)
     .change(
       'import <application>',
       'add authenticator apps and backup codes of another system; a second run adds only what is missing',
@@ -32,11 +32,11 @@ export function importCommand(program: Command, io: Io): void {
         const report = await operator.importFactors({
           ...options,
           application,
-          text: await contentOf(file),
+          text: await readContent(file),
           mode: options.test ? 'test' : 'live',
           digits: digits === undefined ? undefined : Number(digits),
           period: period === undefined ? undefined : Number(period),
-          secrets: secretEnv.map((name) => secretIn(io, name)),
+          secrets: secretEnv.map((name) => readSecret(io, name)),
         })
         const { length: weak } = report.weak
         return {
@@ -71,7 +71,7 @@ export function importCommand(program: Command, io: Io): void {
     .option('--test', 'import for test keys')
 }
 
-async function contentOf(file: string): Promise<Buffer> {
+async function readContent(file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (cause) {
@@ -81,7 +81,7 @@ async function contentOf(file: string): Promise<Buffer> {
 }
 
 /** A secret in an argument would be visible to everyone on the machine. */
-function secretIn(io: Io, name: string): string {
+function readSecret(io: Io, name: string): string {
   const secret = io.env[name]
   if (secret) return secret
   throw new OperatorError(`The environment variable ${name}, which --secret-env names, is not set.`)
@@ -98,5 +98,5 @@ function describe({ refused, remarks, ...report }: ImportReport): string {
     ['weak, in lines', report.weak.join(', ') || 'none'],
   ])
   const rows = [...refused, ...remarks]
-  return rows.length === 0 ? facts : `${facts}\n\n${tableOf(rows, 'line', 'code', 'reason')}`
+  return rows.length === 0 ? facts : `${facts}\n\n${formatTable(rows, 'line', 'code', 'reason')}`
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { commandsOf } from './commands-of.js'
-import { type Io, limitOption, listed } from './output.js'
+import { createCommands } from './commands-of.js'
+import { type Io, limitOption, printList } from './output.js'
 
 interface ListOptions {
   readonly limit: number
@@ -10,7 +10,7 @@ interface ListOptions {
 
 /** `deliveries` and `audit`. */
 export function logCommands(program: Command, io: Io): void {
-  const { read } = commandsOf(program, io)
+  const { read } = createCommands(program, io)
   const states = ['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']
 
   read(
@@ -19,7 +19,7 @@ export function logCommands(program: Command, io: Io): void {
     async (operator, application: string, { state, limit, test }: ListOptions) => {
       const mode = test ? 'test' : 'live'
       const { messages } = await operator.searchMessages({ application, mode, state, limit })
-      return listed(
+      return printList(
         messages,
         ...(['id', 'channel', 'to', 'state', 'attempts', 'carrier', 'fault', 'createdAt'] as const),
         ...([['dueAt', 'next attempt'], 'settledAt'] as const),
@@ -34,7 +34,7 @@ export function logCommands(program: Command, io: Io): void {
     'audit [application]',
     'list changes by operators, newest first',
     async (operator, application: string | undefined, { limit }: ListOptions) =>
-      listed(
+      printList(
         await operator.listAudit({ application, limit }),
         ...(['at', 'actor', 'application', 'action', 'detail'] as const),
       ),
@@ -46,13 +46,13 @@ export function complaintCommands(program: Command, io: Io): void {
   const complaint = program
     .command('complaint')
     .description('manage the mailboxes that get no more mail because their owners reported it as spam')
-  const { read, change } = commandsOf(complaint, io)
+  const { read, change } = createCommands(complaint, io)
 
   read(
     'list <application>',
     'list these mailboxes, masked, latest first',
     async (operator, application: string) =>
-      listed(await operator.listComplaints(application), 'mailbox', ['complainedAt', 'reported']),
+      printList(await operator.listComplaints(application), 'mailbox', ['complainedAt', 'reported']),
   )
 
   change(
@@ -71,13 +71,13 @@ const DESTINATION =
 /** `traffic show|pause|resume`. */
 export function trafficCommands(program: Command, io: Io): void {
   const traffic = program.command('traffic').description('watch and pause codes that are sent to phones')
-  const { read, change } = commandsOf(traffic, io)
+  const { read, change } = createCommands(traffic, io)
 
   read(
     'show <application>',
     'list countries and prefixes with their sent and typed codes, paused ones first',
     async (operator, application: string) =>
-      listed(
+      printList(
         await operator.showTraffic(application),
         ...(['destination', 'thisHour', 'sent', 'typed', 'pausedAt'] as const),
       ),

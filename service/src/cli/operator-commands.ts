@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { inviteLocally, type LocalAnswer } from '../operator/local-invitations.js'
 import { ROLES, type Role } from '../operator/rights.js'
-import { commandsOf } from './commands-of.js'
-import { type CommonOptions, type Io, listed, type Printed, print } from './output.js'
-import { storeLocation, systemUser, withOperator } from './store-access.js'
+import { createCommands } from './commands-of.js'
+import { type CommonOptions, type Io, type Printed, print, printList } from './output.js'
+import { runAsOperator, storeLocation, systemUser } from './store-access.js'
 
 /** `operator invite|revoke|reset|end-sessions|list|role|disable|enable|one-person|two-persons`. */
 export function operatorCommands(program: Command, io: Io): void {
   const command = program.command('operator').description('manage the people who use the console')
-  const { read, change } = commandsOf(command, io)
+  const { read, change } = createCommands(command, io)
 
   command
     .command('invite <email>')
@@ -18,7 +18,7 @@ export function operatorCommands(program: Command, io: Io): void {
       const options = me.optsWithGlobals<CommonOptions>()
       const invitation =
         (await inviteByService(io, options, { email, role })) ??
-        (await withOperator(io, options, (operator) => operator.inviteOperator({ email, role })))
+        (await runAsOperator(io, options, (operator) => operator.inviteOperator({ email, role })))
       print(io, options, linkOf(io, email, invitation))
     })
 
@@ -47,7 +47,7 @@ export function operatorCommands(program: Command, io: Io): void {
   )
 
   read('list', 'list all operators with role and state', async (operator) =>
-    listed(
+    printList(
       await operator.listOperators(),
       ...(['email', 'role', 'state', ['factors', 'second factors'], 'createdAt'] as const),
       ...([

@@ -44,31 +44,31 @@ export function print(io: Io, { json }: CommonOptions, { result, text, hint, ...
 type Column<Row> = (keyof Row & string) | readonly [keyof Row & string, heading: string]
 
 /** A list, with a column for each of these members. */
-export function listed<Row extends object>(
+export function printList<Row extends object>(
   rows: readonly Row[],
   ...columns: readonly Column<Row>[]
 ): Printed & { readonly result: readonly Row[] } {
-  return { result: rows, text: tableOf(rows, ...columns) }
+  return { result: rows, text: formatTable(rows, ...columns) }
 }
 
 /** The text of a list. Members that end in `At`, `Until` or `Since` are times. */
-export function tableOf<Row extends object>(
+export function formatTable<Row extends object>(
   rows: readonly Row[],
   ...columns: readonly Column<Row>[]
 ): string {
-  const wordsOf = (member: string) =>
+  const formatWords = (member: string) =>
     member.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   const named = columns.map((column) =>
-    typeof column === 'string' ? ([column, wordsOf(column)] as const) : column,
+    typeof column === 'string' ? ([column, formatWords(column)] as const) : column,
   )
   const headings = named.map(([, heading]) => heading)
   return table(
     headings,
-    rows.map((row) => named.map(([member]) => cellOf(member, row[member]))),
+    rows.map((row) => named.map(([member]) => formatCell(member, row[member]))),
   )
 }
 
-function cellOf(member: string, value: unknown): Cell {
+function formatCell(member: string, value: unknown): Cell {
   if (typeof value === 'number') return /(?:^at|At|Until|Since)$/.test(member) ? new Date(value) : value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return String((Array.isArray(value) ? value.join(',') : value) ?? '') || null
@@ -79,7 +79,7 @@ export type Cell = string | number | Date | null | undefined
 
 /** Rows under their headings, in columns separated by two spaces; numbers are right-aligned. */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(shown))]
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(showCell))]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))))
   return lines
     .map((line, index) =>
@@ -97,10 +97,10 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
 /** Names and values, one pair per line. */
 export function pairs(entries: readonly (readonly [string, Cell])[]): string {
   const widest = Math.max(...entries.map(([name]) => width(name)))
-  return entries.map(([name, value]) => `${name.padEnd(widest)}  ${shown(value)}`.trimEnd()).join('\n')
+  return entries.map(([name, value]) => `${name.padEnd(widest)}  ${showCell(value)}`.trimEnd()).join('\n')
 }
 
-function shown(cell: Cell): string {
+function showCell(cell: Cell): string {
   if (cell instanceof Date) return `${cell.toISOString().slice(0, 16).replace('T', ' ')} UTC`
   // Control characters in names must not affect the terminal.
   return String(cell ?? '–').replace(/\p{Cc}/gu, '\ufffd')

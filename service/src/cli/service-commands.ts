@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guessingSentence, SCOPES } from 'countersign/protocol'
 import { DEFAULT_APPLICATION, insertApplication } from '../accounts/applications/directory.js'
-import { configuredSources } from '../messages/receipts/configured-sources.js'
+import { createSources } from '../messages/receipts/configured-sources.js'
 import type { Actor } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
@@ -20,9 +20,9 @@ import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
-import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
-import { type CommonOptions, type Io, listed, print, tableOf } from './output.js'
-import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
+import { createTranscriber, demonstrationAdvice } from '../transcription/open-transcription.js'
+import { type CommonOptions, formatTable, type Io, print, printList } from './output.js'
+import { COMMAND_LIMITS, createKeys, READS, storeLocation, systemUser, useStore } from './store-access.js'
 
 const VARIABLES = `
 Variables: ${VARIABLE_NAMES.join(', ')}.
@@ -49,9 +49,9 @@ export function serviceCommands(program: Command, io: Io): void {
         await insertApplication(store, DEFAULT_APPLICATION)
         const migrations = await listMigrations(store)
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
-        await recordMigrations(actorOn(io, store, options), applied)
+        await recordMigrations(createActor(io, store, options), applied)
         if (own.grant !== undefined) await grantPrivileges(store, own.grant)
-        print(io, options, listed(migrations, ['name', 'migration'], 'appliedAt'))
+        print(io, options, printList(migrations, ['name', 'migration'], 'appliedAt'))
       } finally {
         await store.close()
       }
@@ -63,7 +63,7 @@ export function serviceCommands(program: Command, io: Io): void {
     .option('--dry-run', 'only print its statements')
     .action(async (own: { dryRun?: boolean }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const moved = await withStore(io, (store) => moveTables(actorOn(io, store, options), own), READS)
+      const moved = await useStore(io, (store) => moveTables(createActor(io, store, options), own), READS)
       print(io, options, { result: moved, text: moved.join('\n') })
     })
 
@@ -74,8 +74,10 @@ export function serviceCommands(program: Command, io: Io): void {
     .addHelpText('after', ROTATING)
     .action(async (own: { dropBackupCodes?: boolean }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const keys = keysOf(io)
-      const rotation = await withStore(io, (store) => rotateSecrets(actorOn(io, store, options), keys, own))
+      const keys = createKeys(io)
+      const rotation = await useStore(io, (store) =>
+        rotateSecrets(createActor(io, store, options), keys, own),
+      )
       const lines = [
         `Moved ${rotation.moved} sealed texts to key ${rotation.keyId}.`,
         ...rotation.retired.map((id) => `Nothing depends on key ${id} any more.`),
@@ -102,13 +104,13 @@ export function serviceCommands(program: Command, io: Io): void {
     )
     .action(async (restore: Restore, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withStore(io, (store) => recordRestore(actorOn(io, store, options), restore))
+      const found = await useStore(io, (store) => recordRestore(createActor(io, store, options), restore))
       const counts = Object.entries(found.voided).map(([kind, count]) => `${count} ${kind}`)
       const [kind, ...columns] = ['kind', 'application', 'name', 'detail', 'createdAt', 'lastUsedAt'] as const
       const lines = [
         `Void: ${counts.join(', ')}.`,
         `Changes after ${new Date(restore.at).toISOString()} are undone. Confirm each of these, or revoke, disable or change it again:`,
-        tableOf(found.unconfirmed, [kind, ''], ...columns),
+        formatTable(found.unconfirmed, [kind, ''], ...columns),
       ]
       print(io, options, { result: found, text: lines.join('\n') })
     })
@@ -129,9 +131,9 @@ function readTime(text: string): number {
   throw new InvalidArgumentError('It must be a past time with its zone, such as 2026-11-22 04:30:00+00.')
 }
 
-function actorOn(io: Io, store: Store, options: CommonOptions): Actor {
+function createActor(io: Io, store: Store, options: CommonOptions): Actor {
   const name = options.as ?? systemUser()
-  return { store, name, keys: () => keysOf(io), onApplicationChanged: () => {} }
+  return { store, name, keys: () => createKeys(io), onApplicationChanged: () => {} }
 }
 
 /** `doctor`. */
@@ -143,12 +145,12 @@ export function doctorCommand(program: Command, io: Io): void {
     )
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const keys = keysOf(io)
+      const keys = createKeys(io)
       const { settings, diagnostics: ofSettings } = await diagnoseSettings(io)
       const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, settings))]
       const hasErrors = diagnostics.some(({ severity }) => severity === 'error')
       print(io, options, {
-        ...listed(diagnostics, ['severity', ''], 'subject', ['message', 'diagnostic']),
+        ...printList(diagnostics, ['severity', ''], 'subject', ['message', 'diagnostic']),
         failure: hasErrors && 'The doctor found errors, which are listed above.',
       })
     })
@@ -173,13 +175,13 @@ async function diagnoseSettings(
       // An app's codes are the easiest to guess: several are valid at a time.
       ok(guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })),
       ...(await diagnoseCarriers(routes)),
-      diagnoseReports(configuredSources(settings)),
+      diagnoseReports(createSources(settings)),
       diagnoseTranscription(settings),
       ...(oidc ? [await diagnoseIdentityProvider(oidc, settings.console?.url)] : []),
     ]
     return { diagnostics, settings }
   } catch (error) {
-    return { diagnostics: faultsOf(error, 'settings') }
+    return { diagnostics: listFaults(error, 'settings') }
   }
 }
 
@@ -195,9 +197,9 @@ async function diagnoseStoreOf(io: Io, keys: Keys, settings: ServiceSettings | u
     limits: settings?.limits,
   }
   try {
-    return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })
+    return await useStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })
   } catch (error) {
-    return faultsOf(error, 'database')
+    return listFaults(error, 'database')
   }
 }
 
@@ -205,7 +207,7 @@ function diagnoseTranscription({ transcriber: engine, transcriberKey }: ServiceS
   const { ok, warning } = reportOn('transcription')
   const advice = demonstrationAdvice(engine)
   if (advice !== undefined) return warning(advice)
-  const name = transcriberOf(engine, transcriberKey)?.name
+  const name = createTranscriber(engine, transcriberKey)?.name
   if (name !== undefined) return ok(`The engine is ${name}.`)
   return engine.by === 'auto' || engine.by === 'off'
     ? ok('There is no engine: transcription is off.')
@@ -214,7 +216,7 @@ function diagnoseTranscription({ transcriber: engine, transcriberKey }: ServiceS
       )
 }
 
-function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
+function listFaults(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
   if (!(error instanceof ConfigurationError)) throw error
   return error.faults.map((message) => reportOn(subject).error(message))
 }

@@ -7,8 +7,8 @@ import { ConfigurationError } from '../process/configuration-error.js'
 import { readSecrets } from '../run/environment.js'
 import { openStore } from '../store/open.js'
 import { StoreUnavailableError } from '../store/outages.js'
-import { type Keys, keysFrom } from '../store/secrets/keys.js'
-import { sqlStateOf } from '../store/sql-state.js'
+import { deriveKeys, type Keys } from '../store/secrets/keys.js'
+import { findSqlState } from '../store/sql-state.js'
 import type { Store } from '../store/store.js'
 import type { CommonOptions, Io } from './output.js'
 
@@ -34,7 +34,7 @@ export interface StoreUse {
 }
 
 /** Opens the service's store, runs `work` with it, and closes it. */
-export async function withStore<T>(
+export async function useStore<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
   { migrations = 'apply' }: StoreUse = {},
@@ -45,7 +45,7 @@ export async function withStore<T>(
     return await work(store)
   } catch (error) {
     throw error instanceof StoreUnavailableError ||
-      (error instanceof Error && sqlStateOf(error) !== undefined)
+      (error instanceof Error && findSqlState(error) !== undefined)
       ? new ConfigurationError([`The database refused the command: ${error.message}.`], { cause: error })
       : error
   } finally {
@@ -54,7 +54,7 @@ export async function withStore<T>(
 }
 
 /** The keys of a service with this environment. */
-export function keysOf(io: Io): Keys {
+export function createKeys(io: Io): Keys {
   const { dataDir } = mustExist(storeLocation(io.env))
   // A newly created secret could not decrypt anything.
   if (!io.env.SERVICE_SECRET && !existsSync(join(dataDir, 'secret'))) {
@@ -63,7 +63,7 @@ export function keysOf(io: Io): Keys {
     )
   }
   const { secret, previousSecrets } = readSecrets(io.env, dataDir)
-  return keysFrom(secret, previousSecrets)
+  return deriveKeys(secret, previousSecrets)
 }
 
 type StoreLocation = ReturnType<typeof storeLocation>
@@ -78,14 +78,14 @@ function mustExist(location: StoreLocation): StoreLocation {
 }
 
 /** Runs `work` as the operator who typed the command. */
-export function withOperator<T>(
+export function runAsOperator<T>(
   io: Io,
   options: CommonOptions,
   work: (operator: Operator) => Promise<T>,
   use: StoreUse = {},
 ): Promise<T> {
   const name = options.as ?? systemUser()
-  return withStore(io, (store) => work(operator(store, name, { keys: () => keysOf(io) })), use)
+  return useStore(io, (store) => work(operator(store, name, { keys: () => createKeys(io) })), use)
 }
 
 /** The same for a command that only reads. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Operator } from '../operator/operator.js'
 import type { UserReference, UserState } from '../operator/users.js'
-import { commandsOf } from './commands-of.js'
-import { type Io, limitOption, listed, type Printed, pairs, tableOf } from './output.js'
+import { createCommands } from './commands-of.js'
+import { formatTable, type Io, limitOption, type Printed, pairs, printList } from './output.js'
 
 interface UserOptions {
   readonly account?: boolean
@@ -18,9 +18,9 @@ interface UserListOptions extends UserOptions {
 export function userCommands(program: Command, io: Io): void {
   findCommand(program, io)
   const user = program.command('user').description('manage the accounts of an application')
-  const { read, change } = commandsOf(user, io)
+  const { read, change } = createCommands(user, io)
   /** A command about one account; `more` are the arguments after it. */
-  const ofUser = (
+  const addUserCommand = (
     kind: typeof read,
     name: string,
     description: string,
@@ -37,11 +37,11 @@ export function userCommands(program: Command, io: Io): void {
       .option('--account', '<user> is the name that the application sends as Account')
       .option('--test', 'use the data of test keys')
 
-  ofUser(read, 'show', 'show the lock, factors and failures of an account', async (operator, user) =>
+  addUserCommand(read, 'show', 'show the lock, factors and failures of an account', async (operator, user) =>
     describeUser(await operator.showUser(user)),
   )
 
-  ofUser(change, 'unlock', 'unlock an account', async (operator, user) => {
+  addUserCommand(change, 'unlock', 'unlock an account', async (operator, user) => {
     await operator.unlockUser(user)
     return { result: { unlocked: true }, text: 'Unlocked.' }
   })
@@ -61,7 +61,7 @@ export function userCommands(program: Command, io: Io): void {
     .requiredOption('--reason <text>', 'why, for the audit log; without contacts')
     .option('--test', 'the users of test keys')
 
-  ofUser(
+  addUserCommand(
     change,
     'disable-factor',
     'disable a factor until the user sets it up again',
@@ -75,15 +75,15 @@ export function userCommands(program: Command, io: Io): void {
     },
   ).argument('<factor>', 'app, backup, security-key, passkey, or a contact of the user')
 
-  ofUser(read, 'keys', 'list the security keys and passkeys of an account', async (operator, user) =>
-    listed(
+  addUserCommand(read, 'keys', 'list the security keys and passkeys of an account', async (operator, user) =>
+    printList(
       await operator.listUserKeys(user),
       ...(['id', ['method', 'kind'], 'name', ['backupEligible', 'can be synced']] as const),
       ...([['createdAt', 'added'], 'lastUsedAt'] as const),
     ),
   )
 
-  ofUser(
+  addUserCommand(
     change,
     'remove-key',
     'remove a security key or passkey of an account',
@@ -93,7 +93,7 @@ export function userCommands(program: Command, io: Io): void {
     },
   ).argument('<key>', 'the id that `user keys` shows')
 
-  ofUser(
+  addUserCommand(
     read,
     'export',
     'print everything that is stored about an account as JSON, without secrets',
@@ -103,7 +103,7 @@ export function userCommands(program: Command, io: Io): void {
     },
   )
 
-  ofUser(
+  addUserCommand(
     change,
     'erase',
     'delete everything that is stored about an account; the audit log keeps a keyed hash',
@@ -123,10 +123,10 @@ export function userCommands(program: Command, io: Io): void {
     'list accounts with masked contacts, a page at a time',
     async (operator, application: string, { limit, after, test }: UserListOptions) => {
       const page = await operator.listUsers({ application, mode: test ? 'test' : 'live', limit, after })
-      const users = page.users.map((one) => ({ ...one, user: one.account ?? one.user }))
+      const users = page.users.map((listed) => ({ ...listed, user: listed.account ?? listed.user }))
       return {
         result: page,
-        text: tableOf(
+        text: formatTable(
           users,
           ...(['user', 'reference', 'email', 'phone', ['authenticatorApp', 'app']] as const),
           ...([['backupCodesLeft', 'backup codes'], 'keys', 'lockedUntil'] as const),
@@ -152,12 +152,12 @@ function describeUser(state: UserState): Printed {
     ['backup codes left', state.backupCodesLeft],
     ['security keys and passkeys', state.keys],
   ])
-  const factors = tableOf(state.factors, 'factor', ['failures', 'wrong codes'], 'disabled')
+  const factors = formatTable(state.factors, 'factor', ['failures', 'wrong codes'], 'disabled')
   return { result: state, text: state.factors.length === 0 ? facts : `${facts}\n\n${factors}` }
 }
 
 function findCommand(program: Command, io: Io): void {
-  commandsOf(program, io)
+  createCommands(program, io)
     .read('find', 'find users and messages of all applications', async (operator, text: string) => {
       const { isCut, messages, ...found } = await operator.find(text)
       const users = found.users.map(({ application, mode, isAccount, shown, reference }) => {
@@ -165,7 +165,7 @@ function findCommand(program: Command, io: Io): void {
         return { application, mode, account, user, reference }
       })
       const rows = [
-        ...users.map((one) => ({ kind: 'user', ...one })),
+        ...users.map((user) => ({ kind: 'user', ...user })),
         ...messages.map(({ application, mode, id: reference }) => ({
           ...{ kind: 'message', application, mode, account: null, user: null, reference },
         })),
@@ -173,7 +173,7 @@ function findCommand(program: Command, io: Io): void {
       const [kind, application, keys] = ['kind', 'application', ['mode', 'keys']] as const
       return {
         result: { users, messages },
-        text: tableOf(rows, kind, application, keys, 'account', ['user', 'contact'], 'reference'),
+        text: formatTable(rows, kind, application, keys, 'account', ['user', 'contact'], 'reference'),
         remarks: [
           rows.length === 0 && 'Nothing was found.',
           isCut && 'There are more users. Write more of what you know.',

@@ -6,9 +6,9 @@ import { SESSION_MS } from '../operator/external-operators.js'
 import { isAtLeast } from '../operator/rights.js'
 import { isProduction } from '../process/production.js'
 import { StoreUnavailableError } from '../store/outages.js'
-import { allKeys } from '../store/secrets/keys.js'
+import { listKeys } from '../store/secrets/keys.js'
 import { describeError } from '../telemetry/log/logger.js'
-import { ConsoleError, formOf, orNotFound } from './form.js'
+import { ConsoleError, readForm, readOrNotFound } from './form.js'
 import { type PageRoute, type PublicRoute, serveAssets } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
@@ -29,10 +29,10 @@ import { TRAFFIC_ROUTES } from './pages/traffic.js'
 import { USER_ROUTES } from './pages/users.js'
 import { WEBHOOK_ROUTES } from './pages/webhook.js'
 import type { ConsoleParts } from './parts.js'
-import { refuseNul, requireTls, sameOrigin, securityHeaders } from './security.js'
+import { refuseNul, requireSameOrigin, requireTls, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
-import { consoleMfa, consolePassport, operatorOf } from './sign-in/console-mfa.js'
+import { consoleMfa, consolePassport, getOperator } from './sign-in/console-mfa.js'
 import { oidcRoutes } from './sign-in/oidc.js'
 import { INVITATION_ROUTES, SIGN_IN_ROUTES, signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
 
@@ -53,7 +53,7 @@ export function createConsole(parts: ConsoleParts): Express {
   app.use(parts.observeRequests)
   app.use(securityHeaders, requireTls)
   serveAssets(app)
-  app.use(sameOrigin)
+  app.use(requireSameOrigin)
   app.use(consoleSession(parts))
   app.use(passport.session())
   app.use(mfa.session)
@@ -82,7 +82,7 @@ function consoleSession({ store, keys }: ConsoleParts): RequestHandler {
   return session({
     // Browsers accept a cookie with this prefix only over TLS, for this host only.
     name: isProduction() ? '__Host-console' : 'console',
-    secret: allKeys(keys).map((key) => key.console.export().toString('base64url')),
+    secret: listKeys(keys).map((key) => key.console.export().toString('base64url')),
     store: new StoredSessions(store, SESSION_MS),
     resave: false,
     saveUninitialized: false,
@@ -102,15 +102,15 @@ function addPage(
       if (request.method === 'GET') request.session.returnTo = request.originalUrl
       return response.redirect(303, '/console/sign-in')
     }
-    if (isAtLeast(operatorOf(request.user).role, least)) return next()
+    if (isAtLeast(getOperator(request.user).role, least)) return next()
     next(new ConsoleError(403, `This needs the role ${least}. Ask an administrator.`))
   }
   const show: RequestHandler = async (request, response) => {
-    const account = operatorOf(request.user ?? {})
+    const account = getOperator(request.user ?? {})
     const operator = parts.operator(account.email)
-    const form = formOf(request.body)
+    const form = readForm(request.body)
     const application = String(request.params.application ?? '')
-    if (application !== '') await orNotFound(() => mustExist(parts.store, application), NO_APPLICATION)
+    if (application !== '') await readOrNotFound(() => mustExist(parts.store, application), NO_APPLICATION)
     sendPage(response, await handle({ request, parts, account, operator, application, form }), account)
   }
   app[method](path, checkRole, ...(needsStepUp ? [stepUp] : []), show)
@@ -127,7 +127,7 @@ function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
     if (response.headersSent) return next(error)
     const { status, text } = describe(error)
     if (status >= 500) log({ level: 'error', event: 'console.failed', detail: describeError(error) })
-    const account = request.mfa?.status === 'verified' && request.user && operatorOf(request.user)
+    const account = request.mfa?.status === 'verified' && request.user && getOperator(request.user)
     const main = html`<p>${text}</p><p><a href="/console">To the console</a></p>`
     const page = { title: TITLES[status] ?? 'Not possible', status, main }
     sendPage(response, page, account || undefined)

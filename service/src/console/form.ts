@@ -6,15 +6,15 @@ import { DAY_MS } from '../time.js'
 import type { Form, PageMessage, PageRequest } from './page.js'
 
 /** Reads a parsed body. Values that are not text count as missing (R81). */
-export function formOf(body: unknown): Form {
+export function readForm(body: unknown): Form {
   const fields = new Map(Object.entries(Object(body)))
-  const exact = (name: string) => {
+  const getExact = (name: string) => {
     const value = fields.get(name)
     return typeof value === 'string' ? value : ''
   }
   return {
-    exact,
-    text: (name) => exact(name).trim(),
+    exact: getExact,
+    text: (name) => getExact(name).trim(),
     all(name) {
       const value = fields.get(name)
       const values = Array.isArray(value) ? value : [value]
@@ -24,7 +24,7 @@ export function formOf(body: unknown): Form {
 }
 
 /** A field that makes a form count once: loading the page that follows it again posts it again. */
-export function onceField(): Html {
+export function createOnceField(): Html {
   return html`<input type="hidden" name="once" value="${randomBytes(12).toString('base64url')}">`
 }
 
@@ -68,7 +68,7 @@ export async function attempt<T>(
 }
 
 /** Reads something that may not exist: then there is no such page, and `text` says so. */
-export async function orNotFound<T>(read: () => Promise<T>, text: string): Promise<T> {
+export async function readOrNotFound<T>(read: () => Promise<T>, text: string): Promise<T> {
   try {
     return await read()
   } catch (error) {

@@ -97,7 +97,7 @@ const SECTIONS = [
 ] as const
 
 /** The HTML document around a page; `account` is the operator who is signed in. */
-export function layout(page: Page, account: OperatorAccount | undefined): string {
+export function renderLayout(page: Page, account: OperatorAccount | undefined): string {
   const isError = page.message?.tone === 'error'
   const scripts = [...(account ? [TIMES_SCRIPT] : []), ...(page.scripts ?? [])]
   return html`<!doctype html>
@@ -168,25 +168,25 @@ export interface Asset {
   readonly content: string
 }
 
-function assetFrom(name: string, file = new URL(`assets/${name}`, PACKAGE_FOLDER)): Asset {
+function readAsset(name: string, file = new URL(`assets/${name}`, PACKAGE_FOLDER)): Asset {
   const content = readFileSync(file, 'utf8')
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 10)
   return { path: `/console/assets/${name}?v=${version}`, content }
 }
 
-const STYLE = assetFrom('console.css')
+const STYLE = readAsset('console.css')
 
 /** Shows times in the operator's zone, on every page of a signed-in operator, before the other scripts. */
-const TIMES_SCRIPT = assetFrom('times.js')
+const TIMES_SCRIPT = readAsset('times.js')
 
 // The whole library in one file for browsers, beside the file that Node loads.
 const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
 
 /** Draws the charts of a page and keeps them up to date; the library comes first. */
-export const CHART_SCRIPTS: readonly Asset[] = [assetFrom('chart.js', CHART), assetFrom('numbers.js')]
+export const CHART_SCRIPTS: readonly Asset[] = [readAsset('chart.js', CHART), readAsset('numbers.js')]
 
 /** Adds a button that copies what a page shows once. */
-export const COPY_SCRIPTS: readonly Asset[] = [assetFrom('copy.js')]
+export const COPY_SCRIPTS: readonly Asset[] = [readAsset('copy.js')]
 
 /** Serves the style sheet and the scripts. */
 export function serveAssets(app: Express): void {

@@ -53,7 +53,7 @@ export function table(label: string, headings: readonly string[], rows: Rows, wh
   return html`<div class="table" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${headings.map((heading, column) => html`<th scope="col"${numeric(rows[0]?.[column])}>${heading}</th>`)}</tr></thead>
 <tbody>
-${rows.map((row) => html`<tr>${row.map((cell) => html`<td${numeric(cell)}>${shown(cell)}</td>`)}</tr>\n`)}
+${rows.map((row) => html`<tr>${row.map((cell) => html`<td${numeric(cell)}>${showCell(cell)}</td>`)}</tr>\n`)}
 </tbody></table></div>`
 }
 
@@ -61,13 +61,13 @@ function numeric(cell: Cell | undefined): Html | false {
   return typeof cell === 'number' && html` class="number"`
 }
 
-function shown(cell: Cell): Html | string | number {
-  if (cell instanceof Date) return timeOf(cell.getTime())
+function showCell(cell: Cell): Html | string | number {
+  if (cell instanceof Date) return renderTime(cell.getTime())
   return cell ?? '–'
 }
 
 /** A time to the minute: in UTC, and in the zone of the browser where scripts run. */
-export function timeOf(ms: number): Html {
+export function renderTime(ms: number): Html {
   const iso = new Date(ms).toISOString()
   return html`<time datetime="${iso}" data-local="minute">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
@@ -86,7 +86,7 @@ export function cardTable(label: string, headings: readonly string[], rows: Rows
 <tbody role="rowgroup">
 ${rows.map(
   (row) =>
-    html`<tr role="row">${row.map((cell, column) => html`<td role="cell"${numeric(cell)} data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
+    html`<tr role="row">${row.map((cell, column) => html`<td role="cell"${numeric(cell)} data-label="${headings[column]}"><span>${showCell(cell)}</span></td>`)}</tr>\n`,
 )}
 </tbody></table>`
 }
@@ -112,7 +112,7 @@ export function buttonForm(
 }
 
 /** The beginning of a day in UTC, or of the day after it; `undefined` unless the text is `YYYY-MM-DD`. */
-export function dayOf(text: string, later: 0 | 1): number | undefined {
+export function parseDay(text: string, later: 0 | 1): number | undefined {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return Number.isNaN(day) ? undefined : day + later * DAY_MS
 }
@@ -123,11 +123,11 @@ export function countOf(count: number): string {
 }
 
 /** `1 user is` or `3 users are`, of what is counted up to 10,000. */
-export function countedAre(count: number, noun: string): string {
-  return `${counted(count, noun)} ${count === 1 ? 'is' : 'are'}`
+export function countAre(count: number, noun: string): string {
+  return `${countNoun(count, noun)} ${count === 1 ? 'is' : 'are'}`
 }
 
 /** The text of a count up to 10,000, such as `1 user`. */
-export function counted(count: number, noun: string): string {
+export function countNoun(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${countOf(count)} ${noun}s`
 }

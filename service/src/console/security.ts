@@ -13,7 +13,7 @@ const POLICY = [
 ].join('; ')
 
 /** The policy of a page whose scripts come from the console itself. Chart scripts reload the page. */
-export function policyFor(scripts: Page['scripts']): string {
+export function createPolicy(scripts: Page['scripts']): string {
   return scripts === CHART_SCRIPTS
     ? `${POLICY}; script-src 'self'; connect-src 'self'`
     : `${POLICY}; script-src 'self'`
@@ -49,7 +49,7 @@ export const LOGOUT_PATH = '/console/sign-in/oidc/logout'
 const SAFE = new Set(['GET', 'HEAD'])
 
 /** Refuses requests that change something and do not come from a page of the console (R13). */
-export const sameOrigin: RequestHandler = function sameOrigin(request, _response, next) {
+export const requireSameOrigin: RequestHandler = function sameOrigin(request, _response, next) {
   if (SAFE.has(request.method) || request.path === LOGOUT_PATH || isOwn(request)) return next()
   next(new ConsoleError(403, 'The request came from another site. Open the page again and repeat it.'))
 }

@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
-import { layout, type Reply } from './page.js'
-import { policyFor } from './security.js'
+import { type Reply, renderLayout } from './page.js'
+import { createPolicy } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
@@ -11,9 +11,9 @@ export function sendPage(response: Response, reply: Reply, account: OperatorAcco
     response.attachment(name).set('Content-Type', type).send(body)
     return
   }
-  if (account || reply.scripts) response.set('Content-Security-Policy', policyFor(reply.scripts))
+  if (account || reply.scripts) response.set('Content-Security-Policy', createPolicy(reply.scripts))
   response
     .status(reply.status ?? (reply.message?.tone === 'error' ? 422 : 200))
     .type('html')
-    .send(layout(reply, account))
+    .send(renderLayout(reply, account))
 }

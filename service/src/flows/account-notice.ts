@@ -7,7 +7,7 @@ import { chooseLanguage } from '../messages/texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../messages/texts/compose.js'
 import type { Queries } from '../store/store.js'
 import { DAY_MS } from '../time.js'
-import { type FlowContext, inSavepoint } from './context.js'
+import { type FlowContext, runInSavepoint } from './context.js'
 import { refuseRecipient } from './send-code.js'
 
 /** A notice to the account holder. */
@@ -58,7 +58,7 @@ export async function writeNoticeOfAttempt(
 ): Promise<QueuedMessage[]> {
   const [context, tx, { id: application }, , { notice: reason }] = given
   const about = { event: 'notice.failed', application, reason }
-  return (await inSavepoint(context, tx, about, () => writeNotice(...given))) ?? []
+  return (await runInSavepoint(context, tx, about, () => writeNotice(...given))) ?? []
 }
 
 type Address = Omit<Recipient, 'locale'>
@@ -77,11 +77,11 @@ function reachable(
     if (!candidate || !context.outbox.serves(application, candidate.channel)) return false
     // Nothing proves that a contact from a request belongs to a user.
     if (refuseRecipient(application, candidate)) return false
-    return !except || !addressesOf(except).includes(candidate.to)
+    return !except || !listAddresses(except).includes(candidate.to)
   })
 }
 
-function addressesOf(contact: Contact): string[] {
+function listAddresses(contact: Contact): string[] {
   if (contact.kind === 'dual') return [contact.email, contact.phone]
   return [contact.kind === 'email' ? contact.email : contact.phone]
 }

@@ -1,14 +1,14 @@
 import { type AnswerOf, isChallengeFor, KEY_TYPE, type KeyFault } from 'countersign/protocol'
-import { lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFrom } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
-import { relyingPartyFor } from '../accounts/applications/offered-methods.js'
+import { requireRelyingParty } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
 import { consumeKeyChallenge } from '../accounts/challenge.js'
 import {
   type AuthenticatorData,
-  bytesFrom,
   type ClientData,
+  decodeBase64url,
   faultInClientData,
   readClientData,
 } from '../accounts/webauthn/authenticator-data.js'
@@ -18,8 +18,8 @@ import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import { countAttempt, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import type { InputOf } from './inputs.js'
-import { refusedVerdict } from './refusals.js'
-import { simulatedVerdict } from './test-mode/simulated-carrier.js'
+import { refuseAttempt } from './refusals.js'
+import { simulateVerdict } from './test-mode/simulated-carrier.js'
 import { TEST_KEY } from './test-mode/test-key.js'
 
 /** The facts that an assertion proves, apart from its signature counter. */
@@ -40,9 +40,9 @@ interface Verdict {
  * a wrong code.
  */
 export const authenticateKey: Flow<'authenticate'> = async (context, application, input) => {
-  const simulated = simulatedVerdict(application, input.contact)
+  const simulated = simulateVerdict(application, input.contact)
   if (simulated) return simulated.outcome === 'refused' ? simulated : invalid('challenge')
-  const relyingParty = relyingPartyFor(application, input.method)
+  const relyingParty = requireRelyingParty(application, input.method)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const clientData = readClientData(input.response.response.clientDataJSON)
@@ -55,7 +55,7 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
         await evaluate(context, application, relyingParty, input, clientData),
         now,
       )
-    : rejected(clientData ? 'challenge' : 'malformed')
+    : reject(clientData ? 'challenge' : 'malformed')
   const fields = factorFields(context, application, input, KEY_TYPE[input.method])
   for (const event of events) context.log({ ...event, ...fields })
   return answer
@@ -98,7 +98,7 @@ async function evaluate(
   // The options of this ceremony did not name it.
   if (key.method !== method) return { fault: 'malformed' }
   if (key.backup_eligible !== data.flags.be) return { fault: 'backup_eligibility' }
-  const publicKey = bytesFrom(key.public_key)
+  const publicKey = decodeBase64url(key.public_key)
   const isSigned = publicKey && (await isSignedBy(publicKey, response, clientData, relyingParty.id))
   return isSigned ? { fault: undefined, data, key } : { fault: 'signature' }
 }
@@ -167,10 +167,10 @@ async function attempt(
   if (result) countAttempt(context, application, method, result)
   if (result?.ok && key) {
     const used = { ...key, backed_up: flags?.bs ?? false, last_used_at: now }
-    return accepted(used, flags?.uv ?? false, wentBack)
+    return accept(used, flags?.uv ?? false, wentBack)
   }
   const fault = assertion.fault ?? (await faultOfRightOne(context, application, account, key?.id ?? ''))
-  return refused(result, fault, now)
+  return refuse(result, fault, now)
 }
 
 /** Why a response that was right was not taken: its counter, unless the key was removed meanwhile. */
@@ -189,13 +189,14 @@ function noticeOf(
   { wentBack, becameSynced }: { readonly wentBack: boolean; readonly becameSynced: boolean },
   now: number,
 ): Pick<AccountNotice, 'notice' | 'seconds'> | undefined {
-  if (locks_until) return { notice: 'locked', seconds: lockedForSeconds({ locked_until: locks_until }, now) }
+  if (locks_until)
+    return { notice: 'locked', seconds: countLockedSeconds({ locked_until: locks_until }, now) }
   if (ok === null) return undefined
   if (wentBack) return { notice: 'key-counter' }
   return ok && becameSynced ? { notice: 'key-synced' } : undefined
 }
 
-function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdict {
+function accept(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdict {
   const succeeded: Event = { level: 'info', event: 'verify.succeeded' }
   return {
     answer: { outcome: 'valid', key: keyFrom(key), userVerified },
@@ -205,17 +206,17 @@ function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdic
   }
 }
 
-function refused(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
-  const unevaluated = refusedVerdict(result, now)
+function refuse(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
+  const unevaluated = refuseAttempt(result, now)
   if (unevaluated) return unevaluated
-  const verdict = rejected(fault)
+  const verdict = reject(fault)
   const events = [...verdict.events]
   if (fault === 'counter') events.push({ level: 'warn', event: 'key.counter_went_back', reason: 'refused' })
   if (result?.locks_until) events.push({ level: 'warn', event: 'account.locked' })
   return { ...verdict, events }
 }
 
-function rejected(fault: KeyFault): Verdict {
+function reject(fault: KeyFault): Verdict {
   return { answer: invalid(fault), events: [{ level: 'info', event: 'verify.failed', reason: fault }] }
 }
 

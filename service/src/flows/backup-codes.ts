@@ -1,5 +1,5 @@
 import type { AnswerOf, Granted, Refused } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds, holdAccount } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
   activateWaitingSet,
@@ -16,14 +16,14 @@ import { formatBackupCode } from '../store/secrets/codes.js'
 import type { Queries } from '../store/store.js'
 import { HOUR_MS } from '../time.js'
 import { writeNotice } from './account-notice.js'
-import { budgetedMessage } from './begin-challenges.js'
+import { createBudgetedMessage } from './begin-challenges.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { InputOf, RequestUser } from './inputs.js'
-import { refusedByPhoneCheck } from './phone-check.js'
-import { limited, locked, undelivered } from './refusals.js'
-import { recipientsOf } from './send-code.js'
-import { onceForOperation } from './taken-over.js'
-import { simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { checkPhones } from './phone-check.js'
+import { refuseLimited, refuseLocked, refuseUndelivered } from './refusals.js'
+import { listRecipients } from './send-code.js'
+import { runOnceForOperation } from './taken-over.js'
+import { simulateRefusal } from './test-mode/simulated-carrier.js'
 
 type Created = Granted<'createBackupCodes'> & {
   readonly notices: readonly QueuedMessage[]
@@ -33,7 +33,7 @@ type Created = Granted<'createBackupCodes'> & {
 export const createBackupCodes: Flow<'createBackupCodes'> = async (context, application, input) => {
   const { store, outbox } = context
   const answer =
-    simulatedRefusal(application, input.contact) ??
+    simulateRefusal(application, input.contact) ??
     (await store.transaction((tx) => create(context, tx, application, input)))
   logBackup(context, application, input, answer, 'page')
   if (answer.outcome === 'refused') return answer
@@ -75,12 +75,12 @@ async function begin(
   now: number,
 ) {
   const account = await holdAccount(context.keys, tx, application, message.account)
-  const lockSeconds = lockedForSeconds(account, now)
-  if (lockSeconds > 0) return locked(lockSeconds)
+  const lockSeconds = countLockedSeconds(account, now)
+  if (lockSeconds > 0) return refuseLocked(lockSeconds)
   const budgeted = { ...message, isCode: false }
   const { waitSeconds, budgets, traffic } = await consumeMessageBudget(tx, application, budgeted, now)
   context.onBudgets?.(budgets)
-  return waitSeconds > 0 ? limited(waitSeconds) : { account, traffic }
+  return waitSeconds > 0 ? refuseLimited(waitSeconds) : { account, traffic }
 }
 
 /** Logs that backup codes were created, with `how` if they were not sent, or why not. */
@@ -112,21 +112,23 @@ type CreatedToSend =
 
 /** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
 export const sendBackupCodes: Flow<'sendBackupCodes'> = (context, application, input) => {
-  return onceForOperation<AnswerOf<'sendBackupCodes'>>(context, application, input.account, {
+  return runOnceForOperation<AnswerOf<'sendBackupCodes'>>(context, application, input.account, {
     run: () => createAndSend(context, application, input),
     answer: ({ outcome }) =>
-      outcome === 'failed' ? undelivered(undefined) : { outcome, count: application.limits.backupCodes },
+      outcome === 'failed'
+        ? refuseUndelivered(undefined)
+        : { outcome, count: application.limits.backupCodes },
   })
 }
 
 const createAndSend: Flow<'sendBackupCodes'> = async (context, application, input) => {
   const now = Date.now()
   const { store, outbox } = context
-  const recipients = recipientsOf(context, application, input.method, input)
+  const recipients = listRecipients(context, application, input.method, input)
   const created =
     'outcome' in recipients
       ? recipients
-      : ((await refusedByPhoneCheck(context, application, recipients, 'backup-codes')) ??
+      : ((await checkPhones(context, application, recipients, 'backup-codes')) ??
         (await store.transaction((tx) => createToSend(context, tx, application, input, recipients, now))))
   logBackup(context, application, input, created)
   if (created.outcome === 'refused') return created
@@ -135,7 +137,7 @@ const createAndSend: Flow<'sendBackupCodes'> = async (context, application, inpu
   const { outcome } = dispatched
   if (outcome === 'failed') await dropWaitingSet(store, application, input.account, created.salt)
   if (outcome === 'sent') await activateWaitingSet(store, application, input.account)
-  if (outcome === 'failed') return undelivered(dispatched.contact)
+  if (outcome === 'failed') return refuseUndelivered(dispatched.contact)
   return { outcome, count: application.limits.backupCodes }
 }
 
@@ -147,7 +149,7 @@ async function createToSend(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<CreatedToSend> {
-  const begun = await begin(context, tx, application, budgetedMessage(recipients, input), now)
+  const begun = await begin(context, tx, application, createBudgetedMessage(recipients, input), now)
   if ('outcome' in begun) return begun
   const { account, traffic } = begun
   // A message that is no code is never `untyped`, so this writes nothing while the transaction holds the traffic's rows.

@@ -1,15 +1,15 @@
-import { type Refused, transactionOf, VERIFY_TYPE } from 'countersign/protocol'
-import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
+import { findTransaction, type Refused, VERIFY_TYPE } from 'countersign/protocol'
+import { countLockedSeconds, lockAccounts } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
   CHALLENGE_FIELDS,
   type ChallengeRow,
-  codeOf,
+  deriveCode,
   findActiveChallenge,
   newChallenge,
   type Owner,
-  repeatedChallenge,
-  repeatedIn,
+  repeatChallenge,
+  selectRepeatedSql,
   writeChallenges,
 } from '../accounts/challenge.js'
 import {
@@ -20,18 +20,18 @@ import {
   type CountedMessage,
   countMessages,
 } from '../accounts/count-messages.js'
-import { type BudgetedMessage, withinBudget } from '../accounts/message-budget.js'
+import { type BudgetedMessage, countWithinBudget } from '../accounts/message-budget.js'
 import { isJudgedAfterOthers } from '../accounts/phone-traffic.js'
 import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../messages/delivery/outbox-table.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { codeMessage, type Recipient } from '../messages/texts/compose.js'
 import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
-import { storedReference } from '../store/secrets/keys.js'
-import { type Store, statement } from '../store/store.js'
-import { HOUR_MS, secondsUntil } from '../time.js'
+import { createStoredReference } from '../store/secrets/keys.js'
+import { createStatement, type Store } from '../store/store.js'
+import { countSecondsUntil, HOUR_MS } from '../time.js'
 import type { FlowContext } from './context.js'
 import type { InputOf } from './inputs.js'
-import { factorDisabled, limited, locked } from './refusals.js'
+import { factorDisabled, refuseLimited, refuseLocked } from './refusals.js'
 
 /** A challenge to begin, or to repeat with another code. */
 interface Beginning {
@@ -54,14 +54,14 @@ interface BeginningResult extends BudgetRow {
 }
 
 // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
-const BEGIN = statement<
+const BEGIN = createStatement<
   BudgetParameters & { challenges: string; messages: string; failuresBeforeDisable: number }
 >(`WITH
   wanted AS MATERIALIZED (
     SELECT * FROM json_to_recordset(:challenges::json) AS wanted (nr integer, now bigint, factor text, reference text, ${CHALLENGE_FIELDS})
   ),
   held AS (${lockAccounts('wanted')}),
-  repeated AS MATERIALIZED (${repeatedIn('wanted')}),
+  repeated AS MATERIALIZED (${selectRepeatedSql('wanted')}),
   found AS MATERIALIZED (
     SELECT wanted.*, held.locked_until, repeated.resend_at AS resent_at,
       wanted.purpose <> 'enrollment' AND coalesce((
@@ -85,7 +85,7 @@ const BEGIN = statement<
 
 const beginTogether = perStore((store) =>
   runTogether((requests: readonly Request[]) => beginAll(store, requests), {
-    sharingOf,
+    sharingOf: findSharing,
     ...SHARED_STATEMENTS,
   }),
 )
@@ -152,7 +152,7 @@ interface Request {
 }
 
 /** A statement can change an account or a counter only once. It changes counters of traffic for all of its messages together. */
-function sharingOf({ application, beginning: { challenge, counted, now } }: Request): Sharing {
+function findSharing({ application, beginning: { challenge, counted, now } }: Request): Sharing {
   const { id, limits } = application
   return {
     // With the limits, because they may have changed between two requests.
@@ -185,7 +185,7 @@ export async function beginSending(
   now: number,
 ): Promise<Begun | Refused> {
   const { account, canonicalContact, challenge, purpose = 'sign-in' } = input
-  const transaction = transactionOf(input)
+  const transaction = findTransaction(input)
   const owner: Owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
   for (;;) {
     const active =
@@ -193,32 +193,33 @@ export async function beginSending(
         ? undefined
         : await findActiveChallenge(context.store, application, owner, { id: challenge, now })
     const row = active
-      ? repeatedChallenge(application, active, now)
+      ? repeatChallenge(application, active, now)
       : newChallenge(context.keys, application, owner, { ...input, purpose, now })
     const messages = prepareMessages(context, application, row, recipients, now, input)
     const begun = {
       challenge: row,
       factor: `${owner.type}:${canonicalContact}`,
-      reference: storedReference(context.keys, application.id, account),
+      reference: createStoredReference(context.keys, application.id, account),
       now,
       messages: messages.fields,
     }
-    const { row: found, result } = await withinBudget(
+    const { row: found, result } = await countWithinBudget(
       application,
-      { ...budgetedMessage(recipients, input), isCode: true },
+      { ...createBudgetedMessage(recipients, input), isCode: true },
       now,
       {
         queries: context.store,
         run: (counted, part) => beginChallenge(context.store, application, { ...begun, counted }, part),
       },
     )
-    if (found.locked_until > now) return locked(lockedForSeconds(found, now))
+    if (found.locked_until > now) return refuseLocked(countLockedSeconds(found, now))
     if (found.disabled) return factorDisabled
     if (found.is_stale) continue
-    if (found.resend_at !== null && found.resend_at > now) return limited(secondsUntil(found.resend_at, now))
+    if (found.resend_at !== null && found.resend_at > now)
+      return refuseLimited(countSecondsUntil(found.resend_at, now))
     if (!result) throw new Error('The store did not look at the budgets of a message.')
     context.onBudgets?.(result.budgets)
-    if (result.waitSeconds > 0) return limited(result.waitSeconds)
+    if (result.waitSeconds > 0) return refuseLimited(result.waitSeconds)
     if (result.traffic) return context.phoneTraffic.refuse(application, result.traffic, now)
     return { outcome: 'begun', row, messages: messages.queued }
   }
@@ -233,9 +234,9 @@ function prepareMessages(
   { approval, signIn }: Pick<InputOf<'send'>, 'approval' | 'signIn'>,
 ): PreparedMessages {
   const content = {
-    code: codeOf(context.keys, application, row),
+    code: deriveCode(context.keys, application, row),
     purpose: row.purpose,
-    secondsLeft: secondsUntil(row.expires_at, now),
+    secondsLeft: countSecondsUntil(row.expires_at, now),
     named: approval?.lines,
     signIn,
     now,
@@ -253,7 +254,7 @@ function prepareMessages(
 }
 
 /** The budgets of the messages to these recipients. */
-export function budgetedMessage(
+export function createBudgetedMessage(
   recipients: readonly Recipient[],
   caller: Pick<BudgetedMessage, 'account' | 'clientAddress'>,
 ): Omit<BudgetedMessage, 'isCode'> {

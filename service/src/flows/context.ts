@@ -53,7 +53,7 @@ export function factorFields(
 }
 
 /** Does a part of a transaction, which is committed even if the part fails: then it is undone and logged. */
-export async function inSavepoint<T>(
+export async function runInSavepoint<T>(
   { log }: FlowContext,
   tx: Queries,
   about: Pick<LogEvent, 'event' | 'application' | 'reason'>,
@@ -73,10 +73,10 @@ export async function inSavepoint<T>(
 export const ACCOUNT_BUSY_SECONDS = 1
 
 /** Counts the requests of each account that are under way in this process. */
-export type RequestsUnderWay = ReturnType<typeof requestsUnderWay>
+export type RequestsUnderWay = ReturnType<typeof limitRequestsUnderWay>
 
 /** Allows `maxPerAccount` requests of one account, which wait for the same rows: they would occupy every database connection (R139). */
-export function requestsUnderWay(maxPerAccount: number) {
+export function limitRequestsUnderWay(maxPerAccount: number) {
   const counts = new Map<string, number>()
   return {
     /** Counts a request until the returned function is called. `undefined` if as many of the account are under way as the process allows. */

@@ -1,10 +1,10 @@
 import type { Application } from '../accounts/application.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import type { ActivityCount } from '../messages/activity/activity-table.js'
-import { countryOf } from '../messages/contacts/phone.js'
+import { findCountry } from '../messages/contacts/phone.js'
 import { type NewEvent, writeEvent } from '../messages/events/write-events.js'
 import type { Queries } from '../store/store.js'
-import { type FlowContext, inSavepoint } from './context.js'
+import { type FlowContext, runInSavepoint } from './context.js'
 import type { EvaluatedAs } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
 
@@ -18,12 +18,12 @@ export function countCode(
 ): void {
   if (as === 'backup') return countAttempt(context, application, 'backup', result)
   if (as !== 'delivered') return countAttempt(context, application, 'app', result)
-  const counts = countsOf(application, result)
+  const counts = listCounts(application, result)
   if (counts.length === 0 || result.challenge === null) return
   const otherwise =
     contact.kind === 'email'
       ? { method: 'email', country: '' }
-      : { method: 'sms', country: countryOf(contact.phone) ?? '' }
+      : { method: 'sms', country: findCountry(contact.phone) ?? '' }
   const { challenge } = result
   context.activity.recordAttempt({ application: application.id, challenge, otherwise, counts })
 }
@@ -35,13 +35,13 @@ export function countAttempt(
   method: string,
   result: AttemptResult,
 ): void {
-  const counts = countsOf(application, result)
+  const counts = listCounts(application, result)
   if (counts.length > 0) {
     activity.record({ application: application.id, method, country: '', carrier: '' }, counts)
   }
 }
 
-function countsOf({ mode }: Application, { ok, locks_until }: AttemptResult): ActivityCount[] {
+function listCounts({ mode }: Application, { ok, locks_until }: AttemptResult): ActivityCount[] {
   if (mode === 'test' || ok === null) return []
   return [ok ? 'typed' : 'wrong', ...(locks_until ? (['locked'] as const) : [])]
 }
@@ -69,5 +69,5 @@ export async function writeEventOfAttempt(
   now: number,
 ): Promise<void> {
   const about = { event: 'webhook.not_written', application, reason: event.type }
-  await inSavepoint(context, tx, about, () => writeEvent(tx, { application, ...event }, now))
+  await runInSavepoint(context, tx, about, () => writeEvent(tx, { application, ...event }, now))
 }

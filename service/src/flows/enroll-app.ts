@@ -1,5 +1,5 @@
 import { formatUser, ServiceError } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds, holdAccount } from '../accounts/account.js'
 import { APP_FACTOR, type ConfirmedSecret, storePendingSecret } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
 import { refuseMethod } from '../accounts/applications/offered-methods.js'
@@ -11,22 +11,22 @@ import { type Flow, type FlowContext, factorFields } from './context.js'
 import { type Encoding, REFUSALS } from './import/import-row.js'
 import { readSecret, type SecretDefaults } from './import/read-secret.js'
 import type { RequestUser } from './inputs.js'
-import { locked } from './refusals.js'
-import { simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { refuseLocked } from './refusals.js'
+import { simulateRefusal } from './test-mode/simulated-carrier.js'
 
 /** Creates a secret for an authenticator app. It proves nothing until its first valid code (R54). */
 export const enrollApp: Flow<'enrollApp'> = async (context, application, input) => {
-  const refusal = refuseMethod(application, 'app') ?? simulatedRefusal(application, input.contact)
+  const refusal = refuseMethod(application, 'app') ?? simulateRefusal(application, input.contact)
   if (refusal) return refusal
   const now = Date.now()
   const secret = newAppSecret()
   const lockSeconds = await context.store.transaction(async (tx) => {
     const account = await holdAccount(context.keys, tx, application, input.account)
-    const seconds = lockedForSeconds(account, now)
+    const seconds = countLockedSeconds(account, now)
     if (seconds === 0) await storePendingSecret(context.keys, tx, application, input.account, secret, now)
     return seconds
   })
-  if (lockSeconds > 0) return locked(lockSeconds)
+  if (lockSeconds > 0) return refuseLocked(lockSeconds)
   const fields = factorFields(context, application, input, APP_FACTOR)
   context.log({ level: 'info', event: 'factor.prepared', ...fields })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))
@@ -50,7 +50,7 @@ export async function importApp(
   input: RequestUser,
   foreign: ForeignSecret,
 ): Promise<'bound' | 'kept'> {
-  const { text, ...strength } = checked(foreign)
+  const { text, ...strength } = checkForeign(foreign)
   const { keys, store } = context
   const { account } = input
   const sealed = seal(keys, appSecretIdentity(application.id, account), text)
@@ -65,7 +65,7 @@ export async function importApp(
   return 'bound'
 }
 
-function checked({ encoding = 'base32', ...foreign }: ForeignSecret): ConfirmedSecret {
+function checkForeign({ encoding = 'base32', ...foreign }: ForeignSecret): ConfirmedSecret {
   const secret = readSecret(foreign, { encoding }, foreign.allowWeak === true)
   if (typeof secret !== 'string') return secret
   const why =

@@ -1,4 +1,4 @@
-import { canonicalBackupCode, canonicalCode, type Refused, transactionOf } from 'countersign/protocol'
+import { canonicalBackupCode, canonicalCode, findTransaction, type Refused } from 'countersign/protocol'
 import {
   APP_FACTOR,
   attemptAppCode,
@@ -9,9 +9,14 @@ import {
 import type { Application } from '../accounts/application.js'
 import { refuseType } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptDeliveredCode } from '../accounts/attempt.js'
-import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../accounts/authenticator-app/totp.js'
+import {
+  countClockSteps,
+  matchStep,
+  newAppSecret,
+  type StepMatch,
+} from '../accounts/authenticator-app/totp.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { hashedFormsOf, isBackupShaped } from '../store/secrets/codes.js'
+import { isBackupShaped, listHashedForms } from '../store/secrets/codes.js'
 import { contactHashes } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import type { FlowContext } from './context.js'
@@ -80,7 +85,7 @@ type Evaluate = (
 
 const evaluateDelivered: Evaluate = async (context, application, input, code, notify, now) => {
   const { account, canonicalContact, type, contact, locale } = input
-  const transaction = transactionOf(input)
+  const transaction = findTransaction(input)
   // A code that confirms an authenticator app is never a delivered one.
   const challenge = input.kind === 'confirm' ? NO_CHALLENGE : input.challenge
   const attempt: Attempt = {
@@ -129,7 +134,7 @@ const evaluateApp: Evaluate = async (context, application, input, code, notify, 
   return {
     as,
     result: await attemptAppCode(context, application, attempt, now, typed),
-    ...(isUnused && { clockSteps: clockStepsAt(now, expiredStep) }),
+    ...(isUnused && { clockSteps: countClockSteps(now, expiredStep) }),
   }
 }
 
@@ -140,7 +145,7 @@ const evaluateBackup: Evaluate = async (context, application, input, code, notif
     transaction: input.transaction,
     notify: (tx, result) => notify(tx, 'backup', result),
   }
-  const typed = { owner: input, forms: [code, ...hashedFormsOf(code)] }
+  const typed = { owner: input, forms: [code, ...listHashedForms(code)] }
   const { result, isShown } = await attemptBackupCode(context, application, attempt, now, typed)
   if (!result?.ok) return { as: 'backup', result }
   // The code is used up: an error while counting must not make the verification fail.

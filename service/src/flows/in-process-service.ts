@@ -15,13 +15,13 @@ import type { Application } from '../accounts/application.js'
 import { EngineError } from '../transcription/engines/transcriber.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
 import { answerOf } from '../transcription/recognized.js'
-import { fileStats, fromPath } from '../transcription/sources/from-address.js'
+import { createPathSource, fileStats } from '../transcription/sources/from-address.js'
 import { issueTicket } from '../transcription/tickets.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from './context.js'
 import { type ForeignSecret, importApp } from './enroll-app.js'
 import { type Parsed, parseTranscribe, parseVerb } from './inputs.js'
 import { liveUnavailable, transcribeLive } from './transcribe-live.js'
-import { FLOWS, flowsOf, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
+import { FLOWS, joinFlows, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
 
 function userFields(request: RequestOf<'factorsOf'>) {
   return {
@@ -53,7 +53,7 @@ async function answer<Input, Answer>(
       )
     }
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
-      cause: withoutDetails(cause),
+      cause: removeDetails(cause),
     })
   }
 }
@@ -83,7 +83,7 @@ function inProcessVerbs<Service extends object>(
   findApplication: () => Promise<Application>,
 ): Service {
   const ofAccount = accountAnswers(context, findApplication)
-  const methodOf = ({ verb, flow }: VerbFlow) => {
+  const createMethod = ({ verb, flow }: VerbFlow) => {
     if (!takesBody(verb)) {
       return (request: unknown) =>
         answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
@@ -91,7 +91,7 @@ function inProcessVerbs<Service extends object>(
     return (request: RequestOf<'factorsOf'>) =>
       ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
   }
-  const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])
+  const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, createMethod(verbFlow)])
   return Object.fromEntries(methods)
 }
 
@@ -104,7 +104,7 @@ function accountBusy(): ServiceError {
 }
 
 /** The error without other properties: the host would log them with ours, and those of a database error may contain a contact (R89). */
-function withoutDetails(cause: unknown): unknown {
+function removeDetails(cause: unknown): unknown {
   if (!(cause instanceof Error)) return undefined
   const { name, message, stack } = cause
   const code: unknown = Reflect.get(cause, 'code')
@@ -120,11 +120,11 @@ export function inProcessService(
 ): CompleteMfaService & TranscriptionService {
   return {
     ...inProcessVerbs<Required<Pick<MfaService, keyof typeof VERBS>>>(
-      flowsOf(VERBS, FLOWS),
+      joinFlows(VERBS, FLOWS),
       context,
       findApplication,
     ),
-    keys: inProcessVerbs<KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
+    keys: inProcessVerbs<KeyVerbs>(joinFlows(KEY_VERBS, KEY_FLOWS), context, findApplication),
     codes: COUNTERSIGN_CODES,
     approvals: true,
     async transcribe(request) {
@@ -137,7 +137,7 @@ export function inProcessService(
             const { file, ...speech } = input
             const source = transcriptionWire.isAddress(file)
               ? context.transcription.fromAddress(file)
-              : fromPath(file)
+              : createPathSource(file)
             const origin = { application: (await findApplication()).id }
             return context.transcription.transcribe(source, origin, { ...speech, callerGone, onProgress })
           },
@@ -176,32 +176,33 @@ type JobVerbs = Required<
 >
 
 function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<Application>): JobVerbs {
-  const withId = <Result>(id: string, use: (application: string) => Promise<Result>) =>
+  const answerWithId = <Result>(id: string, use: (application: string) => Promise<Result>) =>
     answer({ ok: true, value: id }, async () => use((await findApplication()).id))
 
   return {
     async createTranscriptionJob(request) {
       const stats = transcriptionWire.isAddress(request.file) ? undefined : await fileStats(request.file)
       return answer(parseTranscribe({ ...request, response_format: request.format }), async (input) => {
-        if (!jobs.isAvailable) return refused({ reason: 'transcription_unavailable' })
-        if (stats && stats.size > jobs.limits.maxBytes) return refused({ reason: 'file_too_large' })
+        if (!jobs.isAvailable) return createRefused({ reason: 'transcription_unavailable' })
+        if (stats && stats.size > jobs.limits.maxBytes) return createRefused({ reason: 'file_too_large' })
         const { file, ...speech } = input
         const source = stats ? { path: file } : { address: file }
         const job = await jobs.create((await findApplication()).id, source, speech)
-        if (!job) return refused({ reason: 'too_many_jobs', retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
+        if (!job)
+          return createRefused({ reason: 'too_many_jobs', retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
         return { outcome: 'created' as const, job: publicJob(job) }
       })
     },
     transcriptionJob: (id) =>
-      withId(id, async (application) => {
+      answerWithId(id, async (application) => {
         const job = await jobs.find(application, id)
         return job && publicJob(job)
       }),
-    deleteTranscriptionJob: (id) => withId(id, (application) => jobs.remove(application, id)),
+    deleteTranscriptionJob: (id) => answerWithId(id, (application) => jobs.remove(application, id)),
   }
 }
 
-function refused<Refusal>(refusal: Refusal) {
+function createRefused<Refusal>(refusal: Refusal) {
   return { outcome: 'refused' as const, refusal }
 }
 

@@ -5,9 +5,9 @@ import {
   deliverableContact,
   type KEY_VERBS,
   type Method,
-  membersOf,
   parseUser,
   type RequestOf,
+  readMembers,
   VERBS,
   type Verb,
   type VerbName,
@@ -19,7 +19,7 @@ import type { SpeechOptions } from '../transcription/engines/transcriber.js'
 /** The input of the flow of a verb: the user, and the members of the request. */
 export type VerbInput<Row extends Verb> = RequestUser &
   (Row extends { readonly body: infer Body extends z.ZodObject }
-    ? ReturnType<typeof membersOf<Body>>
+    ? ReturnType<typeof readMembers<Body>>
     : unknown)
 
 /** The input of the flow of the verb of this name. */
@@ -61,7 +61,7 @@ export function parseVerb<Row extends VerbWithBody>(
     const canonicalContact = canonicalUser(contact)
     const account = accountName(Account, canonicalContact)
     const user: RequestUser = { account, contact, canonicalContact, locale, clientAddress }
-    return { ok: true, value: { ...user, ...membersOf(schema, parameters) } as VerbInput<Row> }
+    return { ok: true, value: { ...user, ...readMembers(schema, parameters) } as VerbInput<Row> }
   })
 }
 
@@ -125,14 +125,14 @@ export function parse<Fields extends object, T>(
   use: (fields: Fields) => Parsed<T>,
 ): Parsed<T> {
   const parsed = schema.safeParse(body ?? {})
-  if (!parsed.success) return invalid(...errorsOf(parsed.error))
+  if (!parsed.success) return invalid(...listErrors(parsed.error))
   const unprintable = Object.entries(parsed.data)
     .filter(([, value]) => typeof value === 'string' && UNPRINTABLE.test(value))
     .map(([field]) => ({ field, detail: 'must not contain control characters or invalid UTF-8' }))
   return unprintable.length > 0 ? invalid(...unprintable) : use(parsed.data)
 }
 
-function errorsOf(error: z.ZodError): FieldError[] {
+function listErrors(error: z.ZodError): FieldError[] {
   const details = new Map<string, string>()
   for (const issue of error.issues) {
     const field = issue.path.length > 0 ? issue.path.join('.') : 'body'

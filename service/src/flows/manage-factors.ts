@@ -1,5 +1,5 @@
 import { type AnswerOf, KEY_TYPE } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds, holdAccount } from '../accounts/account.js'
 import { readAccountFactors } from '../accounts/account-factors.js'
 import { deleteKey, findUserHandle, keyFrom, listKeys, renameKey } from '../accounts/account-key.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
@@ -11,8 +11,8 @@ import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { RequestUser } from './inputs.js'
-import { locked } from './refusals.js'
-import { simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { refuseLocked } from './refusals.js'
+import { simulateRefusal } from './test-mode/simulated-carrier.js'
 
 /** The keys of an account, also without a relying party, so that they can be removed. */
 export const listAccountKeys: Flow<'list'> = async ({ store }, application, { account }) => {
@@ -31,7 +31,7 @@ export const renameAccountKey: Flow<'rename'> = async (
   application,
   { account, contact, key, name },
 ) => {
-  const simulated = simulatedRefusal(application, contact)
+  const simulated = simulateRefusal(application, contact)
   if (simulated) return simulated
   const relyingParty = relyingPartyOrRefusal(application)
   if ('outcome' in relyingParty) return relyingParty
@@ -63,13 +63,13 @@ async function removeNotifying(
   kind: 'key-removed' | 'factor-removed',
   remove: (tx: Queries) => Promise<{ readonly factor: string; readonly key?: string } | undefined>,
 ): Promise<AnswerOf<'remove'>> {
-  const simulated = simulatedRefusal(application, contact)
+  const simulated = simulateRefusal(application, contact)
   if (simulated) return simulated
   const now = Date.now()
   const removal = await context.store.transaction(async (tx) => {
     const account = await holdAccount(context.keys, tx, application, name)
-    const seconds = lockedForSeconds(account, now)
-    if (seconds > 0) return locked(seconds)
+    const seconds = countLockedSeconds(account, now)
+    if (seconds > 0) return refuseLocked(seconds)
     const removed = await remove(tx)
     if (!removed) return { outcome: 'none' } as const
     const data = { ...removed, by: 'user' }

@@ -1,13 +1,13 @@
 import type { Refused } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import type { PhoneQuestion } from '../messages/carriers/phone-check.js'
-import { countryOf } from '../messages/contacts/phone.js'
+import { findCountry } from '../messages/contacts/phone.js'
 import type { Recipient } from '../messages/texts/compose.js'
 import type { FlowContext } from './context.js'
-import { phoneAtRisk, undelivered } from './refusals.js'
+import { phoneAtRisk, refuseUndelivered } from './refusals.js'
 
 /** The refusal of the operator's phone check, if any. It asks about no mailbox, and about nothing that test keys send. */
-export async function refusedByPhoneCheck(
+export async function checkPhones(
   { phoneCheck, activity, log }: Pick<FlowContext, 'phoneCheck' | 'activity' | 'log'>,
   application: Application,
   recipients: readonly Recipient[],
@@ -21,7 +21,7 @@ export async function refusedByPhoneCheck(
   const { result } = verdict
   const isUnknown = result === 'unknown'
   const count = isUnknown ? 'unchecked' : result === 'ok' ? undefined : 'risky'
-  activity.record({ ...counted, country: countryOf(phone.to) ?? '' }, [
+  activity.record({ ...counted, country: findCountry(phone.to) ?? '' }, [
     'checked',
     ...(count ? ([count] as const) : []),
   ])
@@ -29,7 +29,7 @@ export async function refusedByPhoneCheck(
     const isSent = phoneCheck.whenUnavailable === 'send'
     const detail = `${verdict.reason} ${isSent ? 'The code is sent.' : 'The code is refused.'}`
     log({ level: 'warn', event: 'phone_check.failed', ...about, detail })
-    return isSent ? undefined : undelivered(undefined)
+    return isSent ? undefined : refuseUndelivered(undefined)
   }
   if (result === 'ok') {
     log({ level: 'info', event: 'phone_check.passed', ...about })

@@ -1,11 +1,11 @@
 import type { Refused } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
-import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../accounts/phone-traffic.js'
+import { getTrafficFreeTime, HALVINGS, type TrafficRefusal, trafficKeys } from '../accounts/phone-traffic.js'
 import { writeTogether } from '../messages/delivery/record-outcomes.js'
-import { lookedUp, type Store, statement } from '../store/store.js'
+import { createStatement, lookUpSql, type Store } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import { DAY_MS, secondsUntil } from '../time.js'
-import { contactRefused, limited } from './refusals.js'
+import { countSecondsUntil, DAY_MS } from '../time.js'
+import { contactRefused, refuseLimited } from './refusals.js'
 
 /** How long the users who wait for a code have to type it, before untyped codes pause a destination. */
 const PAUSE_AFTER_MS = 180_000
@@ -26,13 +26,13 @@ interface Typed {
   readonly key: string
 }
 
-const RECORD_TYPED = statement<{ typed: string; day: number }>(`WITH typed AS (
+const RECORD_TYPED = createStatement<{ typed: string; day: number }>(`WITH typed AS (
     SELECT application, scope, key, count(*)::integer AS codes
     FROM json_to_recordset(:typed::json) AS typed (application text, scope text, key text)
     GROUP BY application, scope, key
   ), held AS MATERIALIZED (
-    SELECT typed.* FROM typed JOIN phone_traffic ON ${lookedUp('phone_traffic.application', 'typed.application')}
-      AND ${lookedUp('phone_traffic.scope', 'typed.scope')} AND ${lookedUp('phone_traffic.key', 'typed.key')}
+    SELECT typed.* FROM typed JOIN phone_traffic ON ${lookUpSql('phone_traffic.application', 'typed.application')}
+      AND ${lookUpSql('phone_traffic.scope', 'typed.scope')} AND ${lookUpSql('phone_traffic.key', 'typed.key')}
     ORDER BY application, scope, key FOR UPDATE OF phone_traffic
   )
   UPDATE phone_traffic AS known SET sent = known.sent >> ${HALVINGS}, typed = (known.typed >> ${HALVINGS}) + held.codes,
@@ -41,7 +41,7 @@ const RECORD_TYPED = statement<{ typed: string; day: number }>(`WITH typed AS (
   WHERE known.application = held.application AND known.scope = held.scope AND known.key = held.key`)
 
 // The audit entry is written in the statement that pauses, under the name of the service.
-const RECORD_UNTYPED = statement<
+const RECORD_UNTYPED = createStatement<
   Record<'application' | 'scope' | 'key', string> & Record<'now' | 'today', number>
 >(`WITH held AS MATERIALIZED (
     SELECT exhausted_at FROM phone_traffic
@@ -103,12 +103,12 @@ export function phoneTraffic(store: Store, log: Logger) {
       const fields = { application: application.id, reason: scope, detail: `${counts}.` }
       log({ level: 'warn', event: 'traffic.untyped', ...fields })
     }
-    return limited(RETRY_SECONDS)
+    return refuseLimited(RETRY_SECONDS)
   }
 
   function refuseBudget(application: Application, refusal: TrafficRefusal, now: number): Refused {
     const { scope, key } = refusal
-    const freeAt = trafficFreeAt(refusal, now)
+    const freeAt = getTrafficFreeTime(refusal, now)
     const alarm = `${application.id} ${scope} ${key}`
     if (alarms.get(alarm) !== freeAt) {
       if (alarms.size >= 10_000) alarms.clear()
@@ -120,7 +120,7 @@ export function phoneTraffic(store: Store, log: Logger) {
       }
       log({ level: 'warn', event: 'traffic.budget_used_up', ...fields })
     }
-    return limited(secondsUntil(freeAt, now))
+    return refuseLimited(countSecondsUntil(freeAt, now))
   }
 
   return {

@@ -1,29 +1,29 @@
 import type { Refused } from 'countersign/protocol'
-import { lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds } from '../accounts/account.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import type { ContactFault } from '../messages/delivery/carrier.js'
 
 /** No carrier is configured for the method. */
-export const methodOff = refused({
+export const methodOff = refuse({
   reason: 'method_off',
   detail: 'This service is not configured to deliver by this method.',
 })
 
 /** The contact cannot be reached by this method; `detail` says why, without the contact. */
 export function contactRefused(detail?: string): Refused {
-  return refused({ reason: 'contact_refused', ...(detail !== undefined && { detail }) })
+  return refuse({ reason: 'contact_refused', ...(detail !== undefined && { detail }) })
 }
 
 /** The account has as many keys as the application allows. */
-export const tooManyKeys = refused({
+export const tooManyKeys = refuse({
   reason: 'method_off',
   detail: 'This account has the maximum number of keys: remove one first.',
 })
 
 /** The refusal of a factor that support disabled. */
-export const factorDisabled = refused({ reason: 'factor_disabled' })
+export const factorDisabled = refuse({ reason: 'factor_disabled' })
 
-function refused(refusal: Refused['refusal']): Refused {
+function refuse(refusal: Refused['refusal']): Refused {
   return { outcome: 'refused', refusal }
 }
 
@@ -38,32 +38,32 @@ const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
 }
 
 /** A message was refused for good: because of its contact, or else by the carrier. */
-export function undelivered(contact: ContactFault | undefined): Refused {
+export function refuseUndelivered(contact: ContactFault | undefined): Refused {
   return contact === undefined
-    ? refused({ reason: 'delivery_failed' })
+    ? refuse({ reason: 'delivery_failed' })
     : contactRefused(CONTACT_DETAILS[contact])
 }
 
 /** The phone check of the operator refuses codes for the number; `risk` is the word with which it does. */
 export function phoneAtRisk(risk: string): Refused {
-  return refused({ reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` })
+  return refuse({ reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` })
 }
 
 /** Refuses a request because there were too many. */
-export function limited(retryAfterSeconds: number): Refused {
-  return refused({ reason: 'limited', retryAfterSeconds })
+export function refuseLimited(retryAfterSeconds: number): Refused {
+  return refuse({ reason: 'limited', retryAfterSeconds })
 }
 
 /** Refuses a request because the account is locked. */
-export function locked(retryAfterSeconds: number): Refused {
-  return refused({ reason: 'locked', retryAfterSeconds })
+export function refuseLocked(retryAfterSeconds: number): Refused {
+  return refuse({ reason: 'locked', retryAfterSeconds })
 }
 
 /** The verdict on an attempt that is refused because its account is locked or its factor disabled; `undefined` for others. */
-export function refusedVerdict(result: AttemptResult | undefined, now: number) {
+export function refuseAttempt(result: AttemptResult | undefined, now: number) {
   if (result?.locked) {
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
-    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
+    return { answer: refuseLocked(countLockedSeconds(result, now)), events: [event] }
   }
   if (!result?.disabled || result.ok !== null) return undefined
   const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const

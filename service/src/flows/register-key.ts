@@ -7,10 +7,10 @@ import {
   type KeyMethod,
   type Refused,
 } from 'countersign/protocol'
-import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds, findAccount, holdAccount } from '../accounts/account.js'
 import { insertKey, keyFrom, listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
-import { refuseConditional, relyingPartyFor } from '../accounts/applications/offered-methods.js'
+import { refuseConditional, requireRelyingParty } from '../accounts/applications/offered-methods.js'
 import {
   consumeKeyChallenge,
   createKeyChallenge,
@@ -25,8 +25,8 @@ import { writeEvent } from '../messages/events/write-events.js'
 import { writeNotice } from './account-notice.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { InputOf } from './inputs.js'
-import { locked, tooManyKeys } from './refusals.js'
-import { simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { refuseLocked, tooManyKeys } from './refusals.js'
+import { simulateRefusal } from './test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from './test-mode/test-key.js'
 
 interface Stored {
@@ -85,16 +85,16 @@ async function store(
   now: number,
 ): Promise<Stored> {
   const { account: name, contact } = input
-  const row = rowFrom(input, credential, now)
-  const refused = (answer: AnswerOf<'register'>): Stored => ({ answer, notices: [] })
+  const row = createRow(input, credential, now)
+  const refuse = (answer: AnswerOf<'register'>): Stored => ({ answer, notices: [] })
   return context.store.transaction(async (tx): Promise<Stored> => {
     const account = await holdAccount(context.keys, tx, application, name)
-    const seconds = lockedForSeconds(account, now)
-    if (seconds > 0) return refused(locked(seconds))
+    const seconds = countLockedSeconds(account, now)
+    if (seconds > 0) return refuse(refuseLocked(seconds))
     const keys = await listKeys(tx, application, name)
-    if (keys.length >= application.limits.keysPerAccount) return refused(tooManyKeys)
+    if (keys.length >= application.limits.keysPerAccount) return refuse(tooManyKeys)
     const isNew = await insertKey(tx, application, name, row)
-    if (!isNew) return refused({ outcome: 'invalid', fault: 'registered' })
+    if (!isNew) return refuse({ outcome: 'invalid', fault: 'registered' })
     const data = { factor: KEY_TYPE[row.method], key: row.id, by: 'user' }
     await writeEvent(tx, { application: application.id, account: name, type: 'factor.added', data }, now)
     const fallback = isAccountAddress(contact) ? undefined : contact
@@ -104,7 +104,7 @@ async function store(
   })
 }
 
-function rowFrom({ method, name, response }: InputOf<'register'>, credential: Credential, now: number) {
+function createRow({ method, name, response }: InputOf<'register'>, credential: Credential, now: number) {
   return {
     id: credential.id,
     method,
@@ -146,8 +146,8 @@ export const prepareKeyRegistration: Flow<'registrationOptions'> = async (contex
   const now = Date.now()
   const { account: name, method, transaction, userName = formatUser(input.contact) } = input
   return context.store.transaction(async (tx): Promise<AnswerOf<'registrationOptions'>> => {
-    const seconds = lockedForSeconds(await holdAccount(context.keys, tx, application, name), now)
-    if (seconds > 0) return locked(seconds)
+    const seconds = countLockedSeconds(await holdAccount(context.keys, tx, application, name), now)
+    if (seconds > 0) return refuseLocked(seconds)
     const keys = await listKeys(tx, application, name)
     if (keys.length >= application.limits.keysPerAccount) return tooManyKeys
     const userHandle = await obtainUserHandle(tx, application, name)
@@ -176,8 +176,8 @@ export const prepareKeyAuthentication: Flow<'authenticationOptions'> = async (
   const now = Date.now()
   const { account: name, method, purpose = 'sign-in', transaction, approval } = input
   const account = await findAccount(store, application, name)
-  const seconds = account ? lockedForSeconds(account, now) : 0
-  if (seconds > 0) return locked(seconds)
+  const seconds = account ? countLockedSeconds(account, now) : 0
+  if (seconds > 0) return refuseLocked(seconds)
   const keys = await listKeys(store, application, name)
   const testKeys = application.mode === 'test' ? [{ id: TEST_KEY.id, transports: [] }] : []
   const ceremony = { account: name, method, purpose, transaction }
@@ -195,11 +195,11 @@ function keyRelyingParty(
   application: Application,
   { contact, method }: { readonly contact: Contact; readonly method: KeyMethod },
 ): RelyingPartySettings | Refused {
-  return simulatedRefusal(application, contact) ?? relyingPartyFor(application, method)
+  return simulateRefusal(application, contact) ?? requireRelyingParty(application, method)
 }
 
 /** The relying party of an application as its pages publish it; `undefined` if it has none. */
-export const publishedRelyingParty: Flow<'relyingParty'> = async (_context, { relyingParty }) => {
+export const publishRelyingParty: Flow<'relyingParty'> = async (_context, { relyingParty }) => {
   if (!relyingParty) return undefined
   const { topOrigins: _topOrigins, ...published } = relyingParty
   return published

@@ -5,26 +5,26 @@ import { type PhoneRefusal, refusePhone } from '../messages/contacts/phone.js'
 import type { Channel } from '../messages/message.js'
 import { chooseLanguage } from '../messages/texts/catalogue.js'
 import type { Recipient } from '../messages/texts/compose.js'
-import { secondsUntil } from '../time.js'
+import { countSecondsUntil } from '../time.js'
 import { beginSending } from './begin-challenges.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
-import { refusedByPhoneCheck } from './phone-check.js'
-import { contactRefused, methodOff, undelivered } from './refusals.js'
-import { onceForOperation } from './taken-over.js'
-import { isSimulated, simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { checkPhones } from './phone-check.js'
+import { contactRefused, methodOff, refuseUndelivered } from './refusals.js'
+import { runOnceForOperation } from './taken-over.js'
+import { isSimulated, simulateRefusal } from './test-mode/simulated-carrier.js'
 
 /** Creates a challenge and delivers its code, or delivers the code of an active challenge again. */
 export const sendCode: Flow<'send'> = (context, application, input) => {
-  return onceForOperation<AnswerOf<'send'>>(context, application, input.account, {
+  return runOnceForOperation<AnswerOf<'send'>>(context, application, input.account, {
     run: () => send(context, application, input),
     answer(earlier) {
       const now = Date.now()
-      if (earlier.outcome === 'failed' || earlier.challenge === null) return undelivered(undefined)
+      if (earlier.outcome === 'failed' || earlier.challenge === null) return refuseUndelivered(undefined)
       return {
         outcome: earlier.outcome,
         challenge: earlier.challenge,
-        expiresInSeconds: secondsUntil(earlier.expiresAt, now),
-        resendInSeconds: secondsUntil(earlier.resendAt ?? now, now),
+        expiresInSeconds: countSecondsUntil(earlier.expiresAt, now),
+        resendInSeconds: countSecondsUntil(earlier.resendAt ?? now, now),
         ...(context.outbox.reports(application, earlier.messages) && { deliveryReports: true }),
       }
     },
@@ -34,11 +34,11 @@ export const sendCode: Flow<'send'> = (context, application, input) => {
 const send: Flow<'send'> = async (context, application, input) => {
   const now = Date.now()
   const { outbox, log } = context
-  const recipients = recipientsOf(context, application, input.method, input)
+  const recipients = listRecipients(context, application, input.method, input)
   const begun =
     'outcome' in recipients
       ? recipients
-      : ((await refusedByPhoneCheck(context, application, recipients, input.purpose ?? 'sign-in')) ??
+      : ((await checkPhones(context, application, recipients, input.purpose ?? 'sign-in')) ??
         (await beginSending(context, application, input, recipients, now)))
   const fields = {
     ...factorFields(context, application, input, input.method),
@@ -52,27 +52,27 @@ const send: Flow<'send'> = async (context, application, input) => {
   const dispatched = await outbox.dispatch(begun.messages)
   const { outcome } = dispatched
   log({ level: 'info', event: `send.${outcome}`, ...fields })
-  if (outcome === 'failed') return undelivered(dispatched.contact)
+  if (outcome === 'failed') return refuseUndelivered(dispatched.contact)
   return {
     outcome,
     challenge: row.id,
-    expiresInSeconds: secondsUntil(row.expires_at, now),
-    resendInSeconds: secondsUntil(row.resend_at, now),
+    expiresInSeconds: countSecondsUntil(row.expires_at, now),
+    resendInSeconds: countSecondsUntil(row.resend_at, now),
     ...(outbox.reports(application, begun.messages) && { deliveryReports: true }),
   }
 }
 
 /** The recipients of a method's messages (one, or two for DUAL), or why nothing can be sent. */
-export function recipientsOf(
+export function listRecipients(
   context: FlowContext,
   application: Application,
   method: DeliveredMethod,
   to: { readonly contact: Contact; readonly locale: string | undefined },
 ): readonly Recipient[] | Refused {
-  const refusal = simulatedRefusal(application, to.contact) ?? refuseMethod(application, method)
+  const refusal = simulateRefusal(application, to.contact) ?? refuseMethod(application, method)
   if (refusal) return refusal
   const locale = chooseLanguage(to.locale, application.locale)
-  const recipients = addressesOf(method, to.contact).map((address) => ({ ...address, locale }))
+  const recipients = listAddresses(method, to.contact).map((address) => ({ ...address, locale }))
   if (recipients.some(({ channel }) => !context.outbox.serves(application, channel))) return methodOff
   const refused = recipients.map((recipient) => refuseRecipient(application, recipient)).find(Boolean)
   return refused ? contactRefused(refused.detail) : recipients
@@ -87,7 +87,7 @@ export function refuseRecipient(
   return refusePhone(to, channel, application.countries)
 }
 
-function addressesOf(method: DeliveredMethod, contact: Contact): { channel: Channel; to: string }[] {
+function listAddresses(method: DeliveredMethod, contact: Contact): { channel: Channel; to: string }[] {
   if (contact.kind === 'email') return [{ channel: 'email', to: contact.email }]
   const channel = method === 'dual' || method === 'email' ? 'sms' : method
   const phone = { channel, to: contact.phone }

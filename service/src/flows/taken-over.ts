@@ -1,8 +1,8 @@
 import type { Application } from '../accounts/application.js'
-import { idsOfOperation } from '../messages/delivery/outbox-table.js'
+import { deriveIds } from '../messages/delivery/outbox-table.js'
 import { WORST_STATE_FIRST } from '../messages/delivery/queued-message.js'
 import type { Channel } from '../messages/message.js'
-import { sqlStateOf } from '../store/sql-state.js'
+import { findSqlState } from '../store/sql-state.js'
 import type { FlowContext } from './context.js'
 
 const UNIQUE_VIOLATION = '23505'
@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<Record<string, EarlierTry['outcome']>> = {
 }
 
 /** Runs a request that writes messages once. If a process that died or was slow wrote them before, `answer` makes the response of these. */
-export async function onceForOperation<T>(
+export async function runOnceForOperation<T>(
   context: FlowContext,
   application: Application,
   account: string,
@@ -47,7 +47,7 @@ export async function onceForOperation<T>(
   try {
     return await steps.run()
   } catch (error) {
-    const meanwhile = sqlStateOf(error) === UNIQUE_VIOLATION ? await answerEarlier() : undefined
+    const meanwhile = findSqlState(error) === UNIQUE_VIOLATION ? await answerEarlier() : undefined
     if (meanwhile) return meanwhile.answer
     throw error
   }
@@ -65,7 +65,7 @@ async function earlierTry(
      FROM outbox LEFT JOIN challenge ON challenge.application = outbox.application
        AND challenge.account = outbox.account AND challenge.id = outbox.challenge
      WHERE outbox.application = $1 AND outbox.account = $2 AND outbox.id = ANY ($3)`,
-    [application.id, account, idsOfOperation(operation)],
+    [application.id, account, deriveIds(operation)],
   )
   const [worst] = rows.sort((a, b) => WORST_STATE_FIRST.indexOf(a.state) - WORST_STATE_FIRST.indexOf(b.state))
   return worst && { ...worst, outcome: OUTCOMES[worst.state] ?? 'sent', messages: rows }

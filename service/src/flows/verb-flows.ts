@@ -16,7 +16,7 @@ import {
 import {
   prepareKeyAuthentication,
   prepareKeyRegistration,
-  publishedRelyingParty,
+  publishRelyingParty,
   registerKey,
 } from './register-key.js'
 import { sendCode } from './send-code.js'
@@ -331,7 +331,7 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     body: { Key: KEY_ID },
   },
   relyingParty: {
-    flow: publishedRelyingParty,
+    flow: publishRelyingParty,
     id: 'readRelyingParty',
     summary: 'Get the relying party',
     success:
@@ -347,15 +347,15 @@ export interface VerbFlow extends VerbWords {
 
 /** All verbs, in the order of the tables. */
 export const VERB_FLOWS: readonly VerbFlow[] = [
-  ...Object.values(flowsOf(VERBS, FLOWS)),
-  ...Object.values(flowsOf(KEY_VERBS, KEY_FLOWS)).map((one) => ({
-    ...one,
+  ...Object.values(joinFlows(VERBS, FLOWS)),
+  ...Object.values(joinFlows(KEY_VERBS, KEY_FLOWS)).map((described) => ({
+    ...described,
     tag: 'Security keys and passkeys',
   })),
 ]
 
 /** Verbs with their flows, by their names. */
-export function flowsOf<Name extends string>(
+export function joinFlows<Name extends string>(
   verbs: Readonly<Record<Name, Verb>>,
   flows: Readonly<Record<Name, object>>,
 ): Readonly<Record<Name, VerbFlow>> {

@@ -1,5 +1,5 @@
 import { type AnswerOf, isAccountAddress } from 'countersign/protocol'
-import { lockedForSeconds } from '../accounts/account.js'
+import { countLockedSeconds } from '../accounts/account.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import { BACKUP_FACTOR } from '../accounts/backup-set.js'
@@ -10,8 +10,8 @@ import { type Flow, factorFields } from './context.js'
 import { countCode, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
-import { refusedVerdict } from './refusals.js'
-import { simulatedVerdict } from './test-mode/simulated-carrier.js'
+import { refuseAttempt } from './refusals.js'
+import { simulateVerdict } from './test-mode/simulated-carrier.js'
 
 interface Verdict {
   readonly answer: AnswerOf<'verify'>
@@ -26,18 +26,18 @@ const invalid = { outcome: 'invalid' } as const
  * slow. Attempts on one account run one after the other, because each locks the account's row.
  */
 export const verifyCode: Flow<'verify'> = async (context, application, input) => {
-  const simulated = simulatedVerdict(application, input.contact)
+  const simulated = simulateVerdict(application, input.contact)
   if (simulated) return simulated
   const now = Date.now()
   const notices: QueuedMessage[] = []
   const notify: NotifyOfAttempt = async (tx, as, result) => {
-    const event = eventOf(input, as, result)
+    const event = findEvent(input, as, result)
     if (event) await writeEventOfAttempt(context, tx, application, { account: input.account, ...event }, now)
     const notice = noticeOf(input, as, result, now)
     if (notice) notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, notice, now)))
   }
   const evaluation = await evaluateCode(context, application, input, notify, now)
-  const { answer, events } = verdictOn(input, evaluation, now)
+  const { answer, events } = createVerdict(input, evaluation, now)
   const fields = factorFields(context, application, input, input.type)
   for (const event of events) context.log({ ...event, ...fields })
   // A notice must not delay the answer, nor reveal by the delay what happened.
@@ -53,7 +53,7 @@ export const verifyCode: Flow<'verify'> = async (context, application, input) =>
 }
 
 /** The event that an attempt is for the application's endpoints; mostly none. */
-function eventOf(input: InputOf<'verify'>, as: EvaluatedAs, result: AttemptResult) {
+function findEvent(input: InputOf<'verify'>, as: EvaluatedAs, result: AttemptResult) {
   if (as !== 'app-bound') return eventOfAttempt(input, as === 'backup' ? BACKUP_FACTOR : input.type, result)
   if (!result.ok) return eventOfAttempt({}, APP_FACTOR, result)
   return { type: 'factor.added', data: { factor: APP_FACTOR, by: 'user' } } as const
@@ -77,22 +77,22 @@ function noticeOf(
   }
   if (result.ok && as === 'backup') return { notice: 'backup-used', account, fallback: input.contact }
   if (!result.locks_until) return undefined
-  const seconds = lockedForSeconds({ locked_until: result.locks_until }, now)
+  const seconds = countLockedSeconds({ locked_until: result.locks_until }, now)
   return { notice: 'locked', account, fallback: input.type === 'APP' ? undefined : input.contact, seconds }
 }
 
-function verdictOn(input: InputOf<'verify'>, evaluation: Evaluation, now: number): Verdict {
+function createVerdict(input: InputOf<'verify'>, evaluation: Evaluation, now: number): Verdict {
   if (evaluation.as === 'off') {
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
     return { answer: evaluation.answer, events: [event] }
   }
   const { result, clockSteps } = evaluation
-  const refused = refusedVerdict(result, now)
+  const refused = refuseAttempt(result, now)
   if (refused) return refused
-  return result?.ok ? accepted(evaluation) : rejected(input, result, clockSteps)
+  return result?.ok ? accept(evaluation) : reject(input, result, clockSteps)
 }
 
-function accepted({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, { as: 'off' }>): Verdict {
+function accept({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, { as: 'off' }>): Verdict {
   const answer = {
     outcome: 'valid',
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
@@ -104,7 +104,7 @@ function accepted({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, {
   return { answer, events: [succeeded] }
 }
 
-function rejected(
+function reject(
   input: InputOf<'verify'>,
   result: AttemptResult | undefined,
   clockSteps: number | undefined,

@@ -93,31 +93,31 @@ export async function showActivity(
      WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND country <> '' GROUP BY country`,
     [application, from - steps * stepMs, from],
   )
-  const of = (kind: Row['kind']) => rows.filter((row) => row.kind === kind)
-  const counted = new Map(of('step').map((row) => [row.step, row]))
+  const listOfKind = (kind: Row['kind']) => rows.filter((row) => row.kind === kind)
+  const counted = new Map(listOfKind('step').map((row) => [row.step, row]))
   const former = new Map(before.map((row) => [row.country, row]))
   return {
     stepMs,
     steps: Array.from({ length: steps }, (_, index) => {
       const startsAt = from + index * stepMs
-      return { startsAt, ...countsIn(counted.get(startsAt)) }
+      return { startsAt, ...pickCounts(counted.get(startsAt)) }
     }),
-    methods: groups(of('method'), 'method'),
-    countries: groups(of('country'), 'country')
+    methods: groups(listOfKind('method'), 'method'),
+    countries: groups(listOfKind('country'), 'country')
       .filter(({ name }) => name !== '')
       .slice(0, MAX_COUNTRIES)
-      .map((group) => compared(group, former.get(group.name))),
-    carriers: groups(of('carrier'), 'carrier').filter(({ name }) => name !== ''),
+      .map((group) => compareGroup(group, former.get(group.name))),
+    carriers: groups(listOfKind('carrier'), 'carrier').filter(({ name }) => name !== ''),
   }
 }
 
 function groups(rows: readonly Row[], kind: 'method' | 'country' | 'carrier'): ActivityGroup[] {
   return rows
-    .map((row) => ({ name: row[kind] ?? '', ...countsIn(row) }))
+    .map((row) => ({ name: row[kind] ?? '', ...pickCounts(row) }))
     .sort((a, b) => b.codes - a.codes || b.sent - a.sent || (a.name < b.name ? -1 : 1))
 }
 
-function countsIn(row: ActivityCounts | undefined): ActivityCounts {
+function pickCounts(row: ActivityCounts | undefined): ActivityCounts {
   const entries = ACTIVITY_COUNTS.map((count) => [count, Number(row?.[count] ?? 0)])
   return Object.fromEntries(entries) as Record<ActivityCount, number>
 }
@@ -129,23 +129,23 @@ export type ConversionState = 'fine' | 'low' | 'too few'
 
 /** Judges how many of the codes to phones were typed. `before` is the same of the period before, if it is known. */
 export function conversionState(now: Conversion, before?: Conversion): ConversionState {
-  const percent = percentOf(now) ?? 0
+  const percent = computePercent(now) ?? 0
   if (now.codes < ENOUGH_CODES) return now.typed === 0 && now.codes >= ENOUGH_UNTYPED ? 'low' : 'too few'
-  const isHalved = before && before.codes >= ENOUGH_CODES && percent * 2 < (percentOf(before) ?? 0)
+  const isHalved = before && before.codes >= ENOUGH_CODES && percent * 2 < (computePercent(before) ?? 0)
   return percent < LOW_PERCENT || isHalved ? 'low' : 'fine'
 }
 
-function compared(group: ActivityGroup, before: Conversion | undefined): CountryActivity {
+function compareGroup(group: ActivityGroup, before: Conversion | undefined): CountryActivity {
   return {
     ...group,
-    percent: percentOf(group),
-    percentBefore: before ? percentOf(before) : null,
+    percent: computePercent(group),
+    percentBefore: before ? computePercent(before) : null,
     conversion: conversionState(group, before),
   }
 }
 
 /** The percentage of codes that were typed; `null` when none was sent. A code that was sent before the period began can be typed in it. */
-export function percentOf({ codes, typed }: Conversion): number | null {
+export function computePercent({ codes, typed }: Conversion): number | null {
   return codes === 0 ? null : Math.min(100, Math.round((100 * typed) / codes))
 }
 
@@ -174,8 +174,11 @@ export async function showLastHour({ store }: Actor): Promise<LastHour> {
        WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND method = ANY ($4::text[]) GROUP BY 1`,
       [ALL_APPLICATIONS, first, last, CHANNELS],
     )
-  const weighed = (rows: readonly (ActivityCounts & { readonly hour: number })[], weigh: typeof weightOf) =>
-    countsIn(
+  const weighCounts = (
+    rows: readonly (ActivityCounts & { readonly hour: number })[],
+    weigh: typeof computeWeight,
+  ) =>
+    pickCounts(
       Object.fromEntries(
         ACTIVITY_COUNTS.map((count) => [
           count,
@@ -184,15 +187,15 @@ export async function showLastHour({ store }: Actor): Promise<LastHour> {
       ) as ActivityCounts,
     )
   /** Which part of an hour of last week belongs to the same time. */
-  const weightOf = (hour: number) =>
+  const computeWeight = (hour: number) =>
     Math.max(0, Math.min(hour + HOUR_MS, until - WEEK_MS) - Math.max(hour, from - WEEK_MS)) / HOUR_MS
-  const now = weighed(await read(from, until), () => 1)
+  const now = weighCounts(await read(from, until), () => 1)
   const former = await read(from - WEEK_MS - ((from - WEEK_MS) % HOUR_MS), until - WEEK_MS)
-  const before = former.length > 0 ? weighed(former, weightOf) : null
-  return { now, before, worse: before ? worseIn(now, before) : [] }
+  const before = former.length > 0 ? weighCounts(former, computeWeight) : null
+  return { now, before, worse: before ? findWorse(now, before) : [] }
 }
 
-function worseIn(now: ActivityCounts, before: ActivityCounts): LastHour['worse'] {
+function findWorse(now: ActivityCounts, before: ActivityCounts): LastHour['worse'] {
   const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
   const isHalved = (part: 'delivered' | 'typed', whole: 'sent' | 'codes') =>
     now[whole] >= ENOUGH_MESSAGES &&

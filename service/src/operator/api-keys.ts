@@ -6,7 +6,7 @@ import type { Mode } from '../store/partition.js'
 import { textHash } from '../store/secrets/hash.js'
 import { HOUR_MS } from '../time.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 
 /** An API key in a list, without the key itself. */
@@ -102,7 +102,7 @@ export async function listKeys({ store }: Actor, application: string): Promise<K
 
 /** Revokes an API key, which ends at once. */
 export async function revokeKey(actor: Actor, application: string, id: string): Promise<void> {
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     await mustExist(tx, application)
     const now = Date.now()
     const [row] = await tx.query<{ hint: string; mode: Mode; label: string }>(

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../accounts/applications/directory.js'
+import { readWebhook, WEBHOOK_COLUMNS, type WebhookRow } from '../accounts/applications/directory.js'
 import { CHANNELS, type Channel } from '../messages/message.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { seal, webhookIdentity } from '../store/secrets/seal.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
-import { checkedReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
+import { checkReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
 
 const SECRET_BYTES = 32
 
@@ -38,7 +38,7 @@ export async function showWebhook(
     `SELECT ${WEBHOOK_COLUMNS} FROM application_webhook WHERE application = $1`,
     [application],
   )
-  const webhook = webhookFrom(row)
+  const webhook = readWebhook(row)
   if (!webhook) return undefined
   const { url, channels, former } = webhook
   const formerUntil = former && former.until > Date.now() ? former.until : null
@@ -51,7 +51,7 @@ export async function setWebhook(
   application: string,
   given: NewWebhook,
 ): Promise<{ readonly secret?: string }> {
-  const { url, items: channels } = checkedReceiver({
+  const { url, items: channels } = checkReceiver({
     ...{ name: 'A webhook', address: given.url, kind: 'channel', path: 'messages' },
     ...{ items: given.channels, known: CHANNELS },
   })
@@ -76,7 +76,12 @@ export async function rotateWebhookSecret(
   const secret = newSecret()
   const sealed = sealSecret(actor.keys(), application, secret)
   await changeRows(actor, {
-    ...{ application, action: 'webhook.secret_rotated', detail: '', otherwise: noWebhook(application) },
+    ...{
+      application,
+      action: 'webhook.secret_rotated',
+      detail: '',
+      otherwise: describeMissingWebhook(application),
+    },
     sql: `UPDATE application_webhook SET former = sealed, former_until = $3, sealed = $2, changed_at = $4
       WHERE application = $1 RETURNING url`,
     values: [application, sealed, Date.now() + FORMER_SECRET_MS, Date.now()],
@@ -87,13 +92,13 @@ export async function rotateWebhookSecret(
 /** Removes the webhook of an application. */
 export async function removeWebhook(actor: Actor, application: string): Promise<void> {
   await changeRows(actor, {
-    ...{ application, action: 'webhook.removed', detail: '', otherwise: noWebhook(application) },
+    ...{ application, action: 'webhook.removed', detail: '', otherwise: describeMissingWebhook(application) },
     sql: 'DELETE FROM application_webhook WHERE application = $1 RETURNING url',
     values: [application],
   })
 }
 
-function noWebhook(application: string): string {
+function describeMissingWebhook(application: string): string {
   return `The application "${application}" has no webhook: set one first.`
 }
 

@@ -1,22 +1,22 @@
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import type { Application } from '../accounts/application.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
-import { faultsInPolicy, keySettingsFrom } from '../accounts/applications/key-settings.js'
+import { findPolicyFaults, keySettingsFrom } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS, usableMethods } from '../accounts/applications/offered-methods.js'
-import { sendersIn } from '../accounts/applications/sender-settings.js'
+import { readSenders } from '../accounts/applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
   type ApplicationDefaults,
   type ApplicationSettings,
   applicationDefaults,
-  applicationFrom,
+  completeApplication,
   isApplicationName,
   parseStoredSettings,
   settingsSchema,
 } from '../accounts/applications/settings.js'
 import { LIMIT_NAMES, limitValue } from '../accounts/limits.js'
 import type { Queries } from '../store/store.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
 
 /** A setting of an application. */
@@ -38,14 +38,14 @@ export async function createApplication(
   given: ApplicationSettings = {},
 ): Promise<void> {
   const { homeCountry } = actor
-  const settings = checked({ ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given })
+  const settings = checkSettings({ ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given })
   if (!isApplicationName(application)) {
     throw new OperatorError(
       `"${application}" cannot be the name of an application: use 1 to 40 lowercase letters, digits and dashes.`,
     )
   }
   refuseCeilingsWithoutPrices(settings)
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     const [row] = await tx.query(
       `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
        ON CONFLICT DO NOTHING RETURNING application`,
@@ -58,7 +58,7 @@ export async function createApplication(
 
 /** Lists the settings of an application. */
 export async function showSettings(actor: Actor, application: string): Promise<Setting[]> {
-  return describeSettings(actor, application, await storedSettings(actor.store, application))
+  return describeSettings(actor, application, await findStoredSettings(actor.store, application))
 }
 
 function describeSettings(actor: Actor, application: string, set: ApplicationSettings): Setting[] {
@@ -85,7 +85,7 @@ function settingValues(
   return {
     ...effective,
     ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, set[name] ?? limitValue(limits, name)])),
-    ...sendersIn(set),
+    ...readSenders(set),
     ...keySettingsFrom(relyingParty, keyPolicy),
     prices,
     spendPerDay,
@@ -112,36 +112,36 @@ export async function changeSettings(
   { set = {}, unset = [], seen = new Map(), lockOut = false }: Partial<SettingsChange>,
 ): Promise<void> {
   const detail = [formatSettings(set), ...unset.map((name) => `${name} unset`)].filter(Boolean).join(' ')
-  await auditedChange(actor, async (tx, record) => {
-    const before = await storedSettings(tx, application, 'FOR UPDATE')
+  await changeWithAudit(actor, async (tx, record) => {
+    const before = await findStoredSettings(tx, application, 'FOR UPDATE')
     refuseConflicts(describeSettings(actor, application, before), seen)
-    const after = settingsAfter(before, { set, unset })
+    const after = applyChange(before, { set, unset })
     refuseCeilingsWithoutPrices(after)
-    const faults = faultsInPolicy(effectiveApplication(actor, application, after).keyPolicy)
+    const faults = findPolicyFaults(effectiveApplication(actor, application, after).keyPolicy)
     if (faults.length > 0) throw new OperatorError(...faults)
-    if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
+    if (!lockOut) refuseLockOut(application, await countNewlyLockedOut(tx, actor, application, before, after))
     const values = [application, JSON.stringify(after)]
     await tx.query('UPDATE application SET settings = $2 WHERE application = $1', values)
     record({ application, action: 'application.changed', detail })
   })
 }
 
-function settingsAfter(before: ApplicationSettings, { set, unset }: Pick<SettingsChange, 'set' | 'unset'>) {
+function applyChange(before: ApplicationSettings, { set, unset }: Pick<SettingsChange, 'set' | 'unset'>) {
   const kept = Object.entries(before).filter(([name]) => !unset.includes(name))
-  return { ...Object.fromEntries(kept), ...checked(set) }
+  return { ...Object.fromEntries(kept), ...checkSettings(set) }
 }
 
 /** Counts the users, by method, whose logins a change of settings would leave pending. */
-export async function usersLockedOutBy(
+export async function countUsersLockedOutBy(
   actor: Actor,
   application: string,
   { set = {}, unset = [] }: Partial<Pick<SettingsChange, 'set' | 'unset'>>,
 ): Promise<readonly LockedOut[]> {
-  const before = await storedSettings(actor.store, application)
-  return lockedOutBetween(actor.store, actor, application, before, settingsAfter(before, { set, unset }))
+  const before = await findStoredSettings(actor.store, application)
+  return countNewlyLockedOut(actor.store, actor, application, before, applyChange(before, { set, unset }))
 }
 
-async function lockedOutBetween(
+async function countNewlyLockedOut(
   queries: Queries,
   actor: Actor,
   application: string,
@@ -190,11 +190,11 @@ function refuseConflicts(current: readonly Setting[], seen: ReadonlyMap<string, 
 
 /** Throws an `OperatorError` when the application does not exist. */
 export async function mustExist(queries: Queries, application: string): Promise<void> {
-  await storedSettings(queries, application)
+  await findStoredSettings(queries, application)
 }
 
 /** The settings of an application. Throws an `OperatorError` when it does not exist. */
-export async function storedSettings(
+export async function findStoredSettings(
   queries: Queries,
   application: string,
   lock: 'FOR UPDATE' | '' = '',
@@ -210,7 +210,7 @@ export async function storedSettings(
 }
 
 /** Settings that did not come from the command line are not checked yet. */
-function checked(settings: unknown): ApplicationSettings {
+function checkSettings(settings: unknown): ApplicationSettings {
   const parsed = settingsSchema.safeParse(settings)
   if (parsed.success) return parsed.data
   throw new OperatorError(...new Set(parsed.error.issues.map(({ message }) => `${message}.`)))
@@ -225,7 +225,7 @@ export function effectiveApplication(
   const usual = applicationDefaults(application)
   const ofDefault: ApplicationDefaults = defaults ?? { ...usual, tier: 'enterprise' }
   const own = application === DEFAULT_APPLICATION ? ofDefault : usual
-  return applicationFrom(application, own, set)
+  return completeApplication(application, own, set)
 }
 
 // Written as JSON.

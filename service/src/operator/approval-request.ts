@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type DataReference, nameOfPartition, partitionOf } from '../store/partition.js'
+import { type DataReference, getPartition, nameOfPartition } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 import { readPersons, type WhyOnePerson } from './operator-relations.js'
 import type { Role } from './rights.js'
-import { factorOf, maskedFactor } from './users.js'
+import { maskFactor, readFactor } from './users.js'
 
 const APPROVAL_MS = 3_600_000
 const MAX_OPEN = 50
@@ -22,7 +22,7 @@ export type ApprovalAction = UserAction | OperatorAction
 const SUPPORT_ACTIONS: readonly ApprovalAction[] = ['disable-factor', 'remove-key']
 
 /** The roles that can ask for a change and approve it. */
-export function rolesFor(action: ApprovalAction): readonly Role[] {
+export function listRoles(action: ApprovalAction): readonly Role[] {
   return SUPPORT_ACTIONS.includes(action) ? ['support', 'admin'] : ['admin']
 }
 
@@ -91,7 +91,7 @@ export async function takeApproved(
   request: ApprovalReference,
   approver: string,
 ): Promise<ApprovalRow> {
-  const key = [partitionOf(request), request.id, Date.now()]
+  const key = [getPartition(request), request.id, Date.now()]
   const [row] = await tx.query<ApprovalRow>(
     `DELETE FROM approval_request AS request USING operator_account AS asker
      WHERE request.application = $1 AND request.id = $2 AND request.expires_at > $3
@@ -112,14 +112,14 @@ export async function takeApproved(
     `SELECT ${COLUMNS} FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3`,
     key,
   )
-  if (!open) throw decided()
+  if (!open) throw createDecidedError()
   if (open.asked_by === approver) {
     throw new OperatorError('You asked for this yourself: another operator has to approve it.')
   }
   await checkRole(tx, open.asked_by, open.action)
   if (open.account === approver) throw cannotApprove('it is about your own account.')
   throw cannotApprove(
-    `it needs an operator who can sign in and has the role ${rolesFor(open.action).join(' or ')}.`,
+    `it needs an operator who can sign in and has the role ${listRoles(open.action).join(' or ')}.`,
   )
 }
 
@@ -135,14 +135,14 @@ export async function takeRefused(
 ): Promise<ApprovalRow> {
   const [row] = await tx.query<ApprovalRow>(
     `DELETE FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3 RETURNING ${COLUMNS}`,
-    [partitionOf(request), request.id, Date.now()],
+    [getPartition(request), request.id, Date.now()],
   )
-  if (!row) throw decided()
+  if (!row) throw createDecidedError()
   if (row.asked_by !== operator) await checkRole(tx, operator, row.action)
   return row
 }
 
-function decided(): OperatorError {
+function createDecidedError(): OperatorError {
   return new OperatorError(
     'This request was decided already, has expired, or ended with the session that made it.',
   )
@@ -152,13 +152,13 @@ function decided(): OperatorError {
 async function checkRole(tx: Queries, email: string, action: ApprovalAction): Promise<void> {
   const [found] = await tx.query(
     'SELECT FROM operator_account WHERE email = $1 AND disabled_at IS NULL AND role = ANY ($2::text[]) FOR SHARE',
-    [email, rolesFor(action)],
+    [email, listRoles(action)],
   )
   if (!found) throw new OperatorError(`${email} cannot ask for this any more, or refuse it.`)
 }
 
 /** The email addresses of the operators who can approve a request. */
-export async function approversOf(
+export async function listApprovers(
   queries: Queries,
   { action, asked_by, account }: ApprovalRow,
   whyOnePerson: WhyOnePerson,
@@ -166,7 +166,7 @@ export async function approversOf(
   const rows = await queries.query<{ email: string }>(
     `SELECT email FROM operator_account
      WHERE email <> $1 AND role = ANY ($2::text[]) AND ${CAN_SIGN_IN} ORDER BY email`,
-    [account, rolesFor(action)],
+    [account, listRoles(action)],
   )
   return rows.map(({ email }) => email).filter((email) => !whyOnePerson(asked_by, email))
 }
@@ -177,13 +177,13 @@ export function isAboutOperator({ application }: Pick<ApprovalRow, 'application'
 }
 
 /** The target of a request; a contact is masked. */
-export function shownTarget({ action, target }: Pick<ApprovalRow, 'action' | 'target'>): string {
-  return action === 'disable-factor' ? maskedFactor(factorOf(target)) : target
+export function showTarget({ action, target }: Pick<ApprovalRow, 'action' | 'target'>): string {
+  return action === 'disable-factor' ? maskFactor(readFactor(target)) : target
 }
 
 /** The request, without full contacts of users. */
-export function describedAction(row: Pick<ApprovalRow, 'action' | 'target'>): string {
-  return `${row.action} ${shownTarget(row)}`.trim()
+export function describeAction(row: Pick<ApprovalRow, 'action' | 'target'>): string {
+  return `${row.action} ${showTarget(row)}`.trim()
 }
 
 /** The application of a request in the audit log, and what it says about the request. */
@@ -191,7 +191,7 @@ export function auditOf(row: Pick<ApprovalRow, 'application' | 'account' | 'acti
   readonly application: string
   readonly detail: string
 } {
-  const detail = `${row.id} ${describedAction(row)}`
+  const detail = `${row.id} ${describeAction(row)}`
   if (isAboutOperator(row)) return { application: '', detail: `${detail} of ${row.account}` }
   return { application: nameOfPartition(row.application), detail }
 }

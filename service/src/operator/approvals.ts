@@ -1,25 +1,25 @@
-import { dataOf, partitionOf } from '../store/partition.js'
+import { getPartition, parsePartition } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
-import { queryOne, within } from '../store/store.js'
+import { createStoreWithin, queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import {
   type ApprovalAction,
   type ApprovalReference,
   type ApprovalRow,
-  approversOf,
   auditOf,
-  describedAction,
+  describeAction,
   insertRequest,
   isAboutOperator,
+  listApprovers,
+  listRoles,
   type OperatorAction,
   openRequests,
-  rolesFor,
-  shownTarget,
+  showTarget,
   takeApproved,
   takeRefused,
   type UserAction,
 } from './approval-request.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION, findOperator } from './operator-account.js'
 import { changeRole, unknownOperator } from './operator-accounts.js'
 import { checkInvited, inviteWithLink, newLink, resetWithLink } from './operator-invitations.js'
@@ -27,15 +27,15 @@ import { hasSecondAdmin, readPersons } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 import { eraseUser } from './user-data.js'
 import {
-  accountOf,
+  createUserReference,
   disableFactor,
-  factorOf,
-  maskedUser,
+  maskUser,
+  readAccount,
+  readFactor,
   removeUserKey,
   type UserReference,
   unknownKey,
   unknownUser,
-  userOf,
 } from './users.js'
 
 /** A change that an operator asks for. */
@@ -62,11 +62,11 @@ export interface Approval extends ApprovalReference {
 }
 
 async function askApproval(actor: Actor, user: UserReference, { action, target }: NewApproval) {
-  if (action === 'disable-factor') factorOf(target)
-  const application = partitionOf(user)
-  const account = accountOf(user)
+  if (action === 'disable-factor') readFactor(target)
+  const application = getPartition(user)
+  const account = readAccount(user)
   const reference = accountReference(actor.keys(), application, account)
-  const id = await auditedChange(actor, async (tx, record) => {
+  const id = await changeWithAudit(actor, async (tx, record) => {
     await mustExist(tx, user.application)
     const asked = await insertRequest(tx, actor, { application, account, action, target, invitation: null })
     const known = 'SELECT FROM account WHERE application = $1 AND account = $2'
@@ -75,7 +75,7 @@ async function askApproval(actor: Actor, user: UserReference, { action, target }
       const key = 'SELECT FROM account_key WHERE application = $1 AND account = $2 AND id = $3'
       if (!(await queryOne(tx, key, [application, account, target]))) throw unknownKey(user)
     }
-    const detail = `${asked} ${describedAction({ action, target })} of account ${reference}`
+    const detail = `${asked} ${describeAction({ action, target })} of account ${reference}`
     record({ application: user.application, action: 'approval.asked', detail })
     return asked
   })
@@ -87,45 +87,45 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
   const whyOnePerson = await readPersons(store)
   return Promise.all(
     rows.map(async (row) => ({
-      ...dataOf(row.application),
+      ...parsePartition(row.application),
       id: row.id,
       action: row.action,
-      user: isAboutOperator(row) ? row.account : maskedUser(userOf(row.application, row.account)),
-      target: shownTarget(row),
+      user: isAboutOperator(row) ? row.account : maskUser(createUserReference(row.application, row.account)),
+      target: showTarget(row),
       askedBy: row.asked_by,
       askedAt: row.asked_at,
       expiresAt: row.expires_at,
-      roles: rolesFor(row.action),
-      approvers: await approversOf(store, row, whyOnePerson),
+      roles: listRoles(row.action),
+      approvers: await listApprovers(store, row, whyOnePerson),
     })),
   )
 }
 
 async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     const row = await takeApproved(tx, reference, actor.name)
     // The change is part of this transaction: it is made if, and only if, the request is used up.
-    await makeChange({ ...actor, store: within(tx, actor.store), asker: row.asked_by }, row)
-    record({ ...entryOf(row), action: 'approval.given' })
+    await makeChange({ ...actor, store: createStoreWithin(tx, actor.store), asker: row.asked_by }, row)
+    record({ ...createEntry(row), action: 'approval.given' })
   })
 }
 
 async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     const row = await takeRefused(tx, reference, actor.name)
     const action = row.asked_by === actor.name ? 'approval.withdrawn' : 'approval.refused'
-    record({ ...entryOf(row), action })
+    record({ ...createEntry(row), action })
   })
 }
 
-function entryOf(row: ApprovalRow) {
+function createEntry(row: ApprovalRow) {
   const { application, detail } = auditOf(row)
   return { application, detail: `${detail}, asked by ${row.asked_by}` }
 }
 
 async function makeChange(actor: Actor, row: ApprovalRow): Promise<unknown> {
   if (isAboutOperator(row)) return makeOperatorChange(actor, row)
-  const user = userOf(row.application, row.account)
+  const user = createUserReference(row.application, row.account)
   if (row.action === 'disable-factor') return disableFactor(actor, user, row.target)
   return row.action === 'remove-key' ? removeUserKey(actor, user, row.target) : eraseUser(actor, user)
 }
@@ -158,7 +158,7 @@ async function askOperatorApproval(
     ...{ application: CONSOLE_APPLICATION, account: email, action, target: role ?? '' },
     invitation: link?.hash ?? null,
   }
-  const id = await auditedChange(actor, async (tx, record) => {
+  const id = await changeWithAudit(actor, async (tx, record) => {
     if (action !== 'invite-operator' && !(await findOperator(tx, email))) throw unknownOperator(email)
     const asked = await insertRequest(tx, actor, request)
     record({ ...auditOf({ ...request, id: asked }), action: 'approval.asked' })

@@ -55,26 +55,26 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
   if (filter.application !== undefined) await mustExist(store, filter.application)
   const { application, actor, action, from, until, before, limit } = filter
   const values: Value[] = [limit]
-  const when = (value: Value | undefined, sql: (parameter: string) => string) =>
+  const addCondition = (value: Value | undefined, sql: (parameter: string) => string) =>
     value === undefined ? [] : [sql(`$${values.push(value)}`)]
   const conditions = [
-    ...when(application, (parameter) => `application = ${parameter}`),
-    ...when(actor, (parameter) => `who = ${parameter}`),
-    ...when(from, (parameter) => `at >= ${parameter}`),
-    ...when(until, (parameter) => `at < ${parameter}`),
-    ...when(before, BEFORE),
+    ...addCondition(application, (parameter) => `application = ${parameter}`),
+    ...addCondition(actor, (parameter) => `who = ${parameter}`),
+    ...addCondition(from, (parameter) => `at >= ${parameter}`),
+    ...addCondition(until, (parameter) => `at < ${parameter}`),
+    ...addCondition(before, BEFORE),
   ]
   const isOfOne = application !== undefined || actor !== undefined
-  const [beginning] = when(action, (parameter) => parameter)
-  const latest = (more: readonly string[]) =>
+  const [beginning] = addCondition(action, (parameter) => parameter)
+  const selectLatestSql = (more: readonly string[]) =>
     `SELECT ${COLUMNS} FROM audit WHERE ${['true', ...conditions, ...more].join(' AND ')}
      ORDER BY at DESC, position DESC LIMIT $1`
   // Entries of one application or operator are filtered; all entries are found by their actions.
   const found =
     beginning === undefined || isOfOne
-      ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
+      ? selectLatestSql(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
       : `SELECT entry.* FROM (${ACTIONS(beginning)}) AS known,
-         LATERAL (${latest(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
+         LATERAL (${selectLatestSql(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
   const rows = await store.query<Omit<AuditEntry, 'id'> & { readonly position: number }>(found, values)
   return rows.map(({ position, ...entry }) => ({ id: String(position), ...entry }))
 }

@@ -12,7 +12,7 @@ export interface NewAuditEntry {
 }
 
 /** Makes a change and records it in one transaction. `work` says with `record` what was changed, or `undefined` if nothing was. */
-export async function auditedChange<T>(
+export async function changeWithAudit<T>(
   actor: Actor,
   work: (tx: Queries, record: (entry: NewAuditEntry | undefined) => void) => Promise<T>,
 ): Promise<T> {

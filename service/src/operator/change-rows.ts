@@ -1,6 +1,6 @@
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 
 /** A change that is one statement. */
 export interface RowChange<Row> {
@@ -21,7 +21,7 @@ export function changeRows<Row extends object = Record<string, Value>>(
   actor: Actor,
   { application = '', action, detail, sql, values, otherwise }: RowChange<Row>,
 ): Promise<readonly Row[]> {
-  return auditedChange(actor, async (tx, record) => {
+  return changeWithAudit(actor, async (tx, record) => {
     if (application !== '') await mustExist(tx, application)
     const rows = await tx.query<Row>(sql, values)
     if (rows.length === 0 && otherwise !== undefined) throw new OperatorError(otherwise)

@@ -21,7 +21,7 @@ interface Receiver<Item> {
 }
 
 /** The address of a receiver, and what it gets. Throws an `OperatorError` that lists everything that is wrong with them. */
-export function checkedReceiver<Item extends string>({
+export function checkReceiver<Item extends string>({
   name,
   address,
   kind,
@@ -30,7 +30,7 @@ export function checkedReceiver<Item extends string>({
   path,
 }: Receiver<Item>): { readonly url: URL; readonly items: readonly Item[] } {
   const faults = items
-    .filter((item) => !known.some((one) => one === item))
+    .filter((item) => !known.some((name) => name === item))
     .map((item) => `"${item}" is not ${kind === 'event' ? 'an' : 'a'} ${kind}: use ${known.join(', ')}.`)
   if (items.length === 0) faults.push(`${name} needs ${kind}s: ${known.join(', ')}.`)
   if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {

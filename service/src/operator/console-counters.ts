@@ -1,7 +1,7 @@
 import type { Application } from '../accounts/application.js'
-import { relyingPartyOf, relyingPartyOption } from '../accounts/applications/key-settings.js'
+import { createRelyingParty, relyingPartyOption } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS } from '../accounts/applications/offered-methods.js'
-import { applicationDefaults, applicationFrom } from '../accounts/applications/settings.js'
+import { applicationDefaults, completeApplication } from '../accounts/applications/settings.js'
 import type { Queries } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 
@@ -68,7 +68,7 @@ export function consoleApplication(url: string | undefined): Application {
     ...applicationDefaults(CONSOLE_APPLICATION),
     name: CONSOLE_NAME,
     methods: KEPT_METHODS,
-    relyingParty: relyingPartyOf(relyingParty.data, CONSOLE_NAME),
+    relyingParty: createRelyingParty(relyingParty.data, CONSOLE_NAME),
   }
-  return applicationFrom(CONSOLE_APPLICATION, defaults, {})
+  return completeApplication(CONSOLE_APPLICATION, defaults, {})
 }

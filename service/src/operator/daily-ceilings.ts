@@ -1,7 +1,7 @@
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
-import { type Limits, limitsFrom } from '../accounts/limits.js'
+import { completeLimits, type Limits } from '../accounts/limits.js'
 import { phoneCeiling } from '../accounts/phone-traffic.js'
-import { type Store, statement } from '../store/store.js'
+import { createStatement, type Store } from '../store/store.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import { DAY_MS, MINUTE_MS } from '../time.js'
 import { type Diagnostic, reportOn } from './diagnostic.js'
@@ -17,7 +17,7 @@ export interface CeilingUse {
 type UseRow = Pick<Limits, 'sendsPerApplicationDay' | 'phoneSendsPercent'> &
   Pick<CeilingUse, 'application' | 'sent'> & { readonly phones: number }
 
-const USED = statement<{ day: number; own: string; common: string }>(`WITH used AS (
+const USED = createStatement<{ day: number; own: string; common: string }>(`WITH used AS (
     SELECT application, sum(messages)::integer AS sent FROM daily_budget WHERE day = :day::integer GROUP BY application
   )
   SELECT application, sent, (limits ->> 'sendsPerApplicationDay')::integer AS "sendsPerApplicationDay",
@@ -29,10 +29,10 @@ const USED = statement<{ day: number; own: string; common: string }>(`WITH used 
   ORDER BY application`)
 
 /** The ceilings of today that are used up, or nearly so (R43). `limits` are those of the application `default` without settings. */
-export async function dailyCeilings(store: Store, limits = limitsFrom({})): Promise<CeilingUse[]> {
+export async function dailyCeilings(store: Store, limits = completeLimits({})): Promise<CeilingUse[]> {
   const rows = await USED.rows<UseRow>(store, {
     ...{ day: Math.floor(Date.now() / DAY_MS), own: JSON.stringify(limits) },
-    common: JSON.stringify(limitsFrom({})),
+    common: JSON.stringify(completeLimits({})),
   })
   const uses = rows.flatMap(({ application, sent, phones, ...set }): CeilingUse[] => [
     { application, of: 'application', sent, ceiling: set.sendsPerApplicationDay },

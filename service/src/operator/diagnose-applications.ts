@@ -2,13 +2,13 @@ import type { Scope } from 'countersign/protocol'
 import type { RelyingPartySettings } from '../accounts/application.js'
 import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
-import { faultsInPolicy, unfitOrigins } from '../accounts/applications/key-settings.js'
-import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
+import { findPolicyFaults, unfitOrigins } from '../accounts/applications/key-settings.js'
+import { adviseUnrestricted, findUnrestrictedApplications } from '../accounts/applications/offered-methods.js'
 import { UNNAMED } from '../accounts/applications/settings.js'
 import type { Store } from '../store/store.js'
 import { DAY_MS } from '../time.js'
 import { type Diagnostic, type DoctorOptions, reportOn } from './diagnostic.js'
-import { applicationIn, lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
+import { adviseLockedOut, findLockedOutUsers, readApplication } from './locked-out-users.js'
 
 const apiKeys = reportOn('API keys')
 const countries = reportOn('countries')
@@ -135,11 +135,11 @@ async function diagnoseCountries(
   homeCountry: string | undefined,
   { applications: all, everywhere }: ApplicationCounts,
 ): Promise<Diagnostic> {
-  const unrestricted = await unrestrictedApplications(store, homeCountry)
+  const unrestricted = await findUnrestrictedApplications(store, homeCountry)
   const [first] = unrestricted
   if (first !== undefined) {
     const about = { application: first, applications: unrestricted, setting: 'countries' }
-    return countries.warning(unrestrictedAdvice(unrestricted), about)
+    return countries.warning(adviseUnrestricted(unrestricted), about)
   }
   const those = everywhere === 0 ? '' : `; ${everywhere} of ${all} serve all of them`
   return countries.ok(`Every application says which countries it serves${those}.`)
@@ -153,13 +153,13 @@ export async function diagnoseRelyingParties(store: Store, service: DoctorOption
     [DEFAULT_APPLICATION],
   )
   const applications = rows.flatMap((row) => {
-    const { relyingParty, keyPolicy, origin } = applicationIn(row, service.relyingParty)
+    const { relyingParty, keyPolicy, origin } = readApplication(row, service.relyingParty)
     return relyingParty ? [{ name: row.application, relyingParty, keyPolicy, host: origin }] : []
   })
   const faults = applications.flatMap(({ name, relyingParty, keyPolicy, host }) =>
     [
-      ...faultsInRelyingParty(relyingParty, host, service.production),
-      ...faultsInPolicy(keyPolicy).map((message) => faultIn('keyAttestation', message)),
+      ...findRelyingPartyFaults(relyingParty, host, service.production),
+      ...findPolicyFaults(keyPolicy).map((message) => createFault('keyAttestation', message)),
     ].map(({ severity, setting, message }) =>
       securityKeys[severity](`"${name}": ${message}`, { application: name, setting }),
     ),
@@ -175,11 +175,11 @@ interface Fault {
   readonly message: string
 }
 
-function faultIn(setting: string, message: string, severity: Fault['severity'] = 'error'): Fault {
+function createFault(setting: string, message: string, severity: Fault['severity'] = 'error'): Fault {
   return { severity, setting, message }
 }
 
-function faultsInRelyingParty(
+function findRelyingPartyFaults(
   relyingParty: RelyingPartySettings,
   host: string | undefined,
   production: boolean,
@@ -191,16 +191,16 @@ function faultsInRelyingParty(
   return [
     ...unfit.map((origin) => {
       const advice = `use an origin of ${id} or of a host below it, or add it to relatedOrigins.`
-      return faultIn('relyingPartyOrigins', `browsers refuse keys of ${id} at ${origin}: ${advice}`)
+      return createFault('relyingPartyOrigins', `browsers refuse keys of ${id} at ${origin}: ${advice}`)
     }),
     ...pages.map(() => {
       const advice = 'its id must be their domain or one above it.'
       const message = `the pages at ${host} cannot use keys of the relying party ${id}: ${advice}`
-      return faultIn('relyingPartyId', message, 'warning')
+      return createFault('relyingPartyId', message, 'warning')
     }),
     ...local.map((origin) => {
       const message = `${origin} is an origin for development: remove it in production.`
-      return faultIn('relyingPartyOrigins', message, 'warning')
+      return createFault('relyingPartyOrigins', message, 'warning')
     }),
   ]
 }
@@ -210,9 +210,9 @@ export async function diagnoseLockedOut(
   store: Store,
   { relyingParty }: DoctorOptions,
 ): Promise<Diagnostic[]> {
-  const found = await lockedOutUsers(store, relyingParty)
+  const found = await findLockedOutUsers(store, relyingParty)
   return found.map((one) =>
-    securityKeys.warning(lockedOutAdvice(one), { application: one.application, setting: 'methods' }),
+    securityKeys.warning(adviseLockedOut(one), { application: one.application, setting: 'methods' }),
   )
 }
 

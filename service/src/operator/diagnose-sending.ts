@@ -1,14 +1,14 @@
-import { senderRules, sendersIn } from '../accounts/applications/sender-settings.js'
+import { readSenders, senderRules } from '../accounts/applications/sender-settings.js'
 import { parseStoredSettings } from '../accounts/applications/settings.js'
 import { type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
-import { checkableCarriers, unusedSenders } from '../messages/carriers/build-carriers.js'
+import { checkableCarriers, findUnusedSenders } from '../messages/carriers/build-carriers.js'
 import type { Routes } from '../messages/carriers/route.js'
-import { asDeliveryError, type Carrier, type SetupFault } from '../messages/delivery/carrier.js'
+import { type Carrier, ensureDeliveryError, type SetupFault } from '../messages/delivery/carrier.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
 import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
 import type { Store } from '../store/store.js'
-import { DAY_MS, MINUTE_MS, withTimeLimit } from '../time.js'
+import { DAY_MS, limitTime, MINUTE_MS } from '../time.js'
 import {
   type ActivityCounts,
   type ActivityReport,
@@ -84,10 +84,10 @@ export async function diagnoseDeliveries(
   const { sent, delivered, failed: lost } = sumOf(steps, ['sent', 'delivered', 'failed'])
   if (overdue > 0) return warning(`${overdue} messages are overdue: check that a service is running.`)
   const isLosing = lost > sent / 10
-  const refusals = isLosing ? await refusalsSince(store, now - DAY_MS) : ''
+  const refusals = isLosing ? await describeRefusalsSince(store, now - DAY_MS) : ''
   const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.${refusals}`
   if (retried > 0) {
-    const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
+    const waiting = `${retried} await another attempt: ${await describeReasonsToWait(store)}.`
     const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
     return warning(`${counts} ${waiting} ${pauses}`)
   }
@@ -116,7 +116,7 @@ export async function diagnosePhoneCheck(store: Store, now: number): Promise<Dia
 }
 
 /** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
-async function reasonsToWait(store: Store): Promise<string> {
+async function describeReasonsToWait(store: Store): Promise<string> {
   const rows = await store.query<{ carrier: string; fault: string; count: number }>(
     `SELECT coalesce(carrier, 'no carrier') AS carrier, coalesce(fault, 'outage') AS fault, count(*)::integer AS count
      FROM outbox WHERE due_at IS NOT NULL AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
@@ -125,7 +125,7 @@ async function reasonsToWait(store: Store): Promise<string> {
 }
 
 /** The carriers that refused messages since a time, and why, such as `smtp refused 3: The mail server did not accept the message (554).` */
-async function refusalsSince(store: Store, since: number): Promise<string> {
+async function describeRefusalsSince(store: Store, since: number): Promise<string> {
   const rows = await store.query<{ carrier: string; detail: string; count: number }>(
     `SELECT carrier, detail, count(*)::integer AS count FROM outbox
      WHERE created_at >= $1 AND listed_state = 'refused' AND fault = 'carrier' AND carrier IS NOT NULL
@@ -152,10 +152,10 @@ export function diagnoseCarriers(routes: Routes): Promise<Diagnostic[]> {
 
 async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
   try {
-    await withTimeLimit(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
+    await limitTime(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
     return carriers.ok(`${carrier.name} is reachable and accepts the credentials.`)
   } catch (thrown) {
-    const { message, fault, details } = asDeliveryError(thrown)
+    const { message, fault, details } = ensureDeliveryError(thrown)
     const remedy = details.setup
       ? REMEDIES[details.setup]
       : fault === 'outage'
@@ -190,7 +190,7 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
     [Object.keys(senderRules)],
   )
   return rows.flatMap(({ application, settings, channels: own }) =>
-    unusedSenders(withWebhook(routes, own ?? []), sendersIn(parseStoredSettings(settings))).map(
+    findUnusedSenders(addWebhook(routes, own ?? []), readSenders(parseStoredSettings(settings))).map(
       ({ name, channels, configured }) => {
         const by = configured.length > 0 ? `is delivered by ${configured.join(' and ')}` : 'is not delivered'
         const message =
@@ -202,7 +202,7 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
   )
 }
 
-function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
+function addWebhook(routes: Routes, channels: readonly Channel[]): Routes {
   const own = channels.map((channel) => [channel, [{ by: 'webhook', settings: { url: '' } }]] as const)
   return { ...routes, ...Object.fromEntries(own) }
 }

@@ -1,7 +1,7 @@
 import { clockDifferenceMs, MAX_CLOCK_DIFFERENCE_MS } from '../store/clock.js'
 import { hasNoTables, inspectMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
-import { allKeys, type Keys } from '../store/secrets/keys.js'
+import { type Keys, listKeys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { showActivity } from './activity.js'
 import { diagnoseCeilings } from './daily-ceilings.js'
@@ -99,7 +99,7 @@ async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined>
 
 async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diagnostic[]> {
   const { ok, noData, warning, error } = reportOn('secrets')
-  const known = allKeys(keys).map(({ id }) => id)
+  const known = listKeys(keys).map(({ id }) => id)
   const uses = await keyUses(store, now)
   const former = uses.filter(({ keyId }) => keyId !== keys.id)
   if (uses.length === 0 && keys.previous.length === 0) return [noData('Nothing was encrypted yet.')]

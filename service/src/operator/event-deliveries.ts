@@ -4,7 +4,7 @@ import { takeEvent } from '../messages/event-delivery/event-table.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
-import { type EndpointReference, noEndpoint } from './event-endpoints.js'
+import { describeMissingEndpoint, type EndpointReference } from './event-endpoints.js'
 
 /** An event at an endpoint. Times in milliseconds since 1970. */
 export interface EventDelivery {
@@ -36,7 +36,7 @@ export async function listEventDeliveries(
   await mustExist(store, application)
   const key = [application, endpoint]
   const [known] = await store.query('SELECT FROM event_endpoint WHERE application = $1 AND id = $2', key)
-  if (!known) throw new OperatorError(noEndpoint({ application, endpoint }))
+  if (!known) throw new OperatorError(describeMissingEndpoint({ application, endpoint }))
   return store.query(
     `SELECT id, type, state, attempts, created_at AS "createdAt", attempted_at AS "attemptedAt", status, answer
      FROM event_delivery WHERE application = $1 AND endpoint = $2 ORDER BY created_at DESC, id LIMIT $3`,
@@ -56,7 +56,7 @@ export async function sendTestEvent(
       SELECT application, id, $3, $4, '{}', $5, $5, 'failed' FROM event_endpoint WHERE application = $1 AND id = $2
       RETURNING id`,
     values: [application, endpoint, id, TEST_EVENT, Date.now()],
-    otherwise: noEndpoint({ application, endpoint }),
+    otherwise: describeMissingEndpoint({ application, endpoint }),
   })
   return attemptNow(actor, { application, endpoint, id })
 }
@@ -97,7 +97,7 @@ export async function resendGivenUp(
 async function attemptNow(actor: Actor, event: EndpointReference & { readonly id: string }) {
   const { store } = actor
   const taken = await takeEvent(store, event, Date.now())
-  if (!taken) throw new OperatorError(noEndpoint(event))
+  if (!taken) throw new OperatorError(describeMissingEndpoint(event))
   const agents = eventAgents()
   try {
     const { agentFor } = agents

@@ -5,9 +5,9 @@ import { newEventSecret } from '../messages/event-delivery/event-table.js'
 import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
-import { checkedReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
+import { checkReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
 
 /** Each event is written once for every endpoint that asked for it. */
 const MAX_ENDPOINTS = 10
@@ -71,14 +71,14 @@ export async function createEventEndpoint(
   application: string,
   given: NewEventEndpoint,
 ): Promise<{ readonly id: string; readonly secret: string }> {
-  const { url, items: types } = checkedReceiver({
+  const { url, items: types } = checkReceiver({
     ...{ name: 'An endpoint', address: given.url, kind: 'event', path: 'events' },
     ...{ items: given.types, known: WEBHOOK_EVENT_TYPES },
   })
   const id = `ep_${randomBytes(8).toString('hex')}`
   const secret = newEventSecret()
   const sealed = seal(actor.keys(), eventEndpointIdentity(application, id), secret)
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     // Two operators at once count one after the other.
     const [known] = await tx.query('SELECT FROM application WHERE application = $1 FOR UPDATE', [application])
     if (!known) await mustExist(tx, application)
@@ -128,7 +128,12 @@ async function change(
 ): Promise<void> {
   const { application, endpoint } = reference
   await changeRows(actor, {
-    ...{ application, action: `endpoint.${what}`, detail: endpoint, otherwise: noEndpoint(reference) },
+    ...{
+      application,
+      action: `endpoint.${what}`,
+      detail: endpoint,
+      otherwise: describeMissingEndpoint(reference),
+    },
     sql: `UPDATE event_endpoint SET ${set} WHERE application = $1 AND id = $2 RETURNING id`,
     values: [application, endpoint, ...values],
   })
@@ -138,7 +143,12 @@ async function change(
 export async function removeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
   const { application, endpoint } = reference
   await changeRows(actor, {
-    ...{ application, action: 'endpoint.removed', detail: endpoint, otherwise: noEndpoint(reference) },
+    ...{
+      application,
+      action: 'endpoint.removed',
+      detail: endpoint,
+      otherwise: describeMissingEndpoint(reference),
+    },
     sql: `WITH events AS (DELETE FROM event_delivery WHERE application = $1 AND endpoint = $2)
       DELETE FROM event_endpoint WHERE application = $1 AND id = $2 RETURNING id`,
     values: [application, endpoint],
@@ -146,6 +156,6 @@ export async function removeEventEndpoint(actor: Actor, reference: EndpointRefer
 }
 
 /** The error about an endpoint that does not exist. */
-export function noEndpoint({ application, endpoint }: EndpointReference): string {
+export function describeMissingEndpoint({ application, endpoint }: EndpointReference): string {
   return `"${application}" has no endpoint "${endpoint}": list its endpoints to see their ids.`
 }

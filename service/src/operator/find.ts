@@ -1,13 +1,13 @@
 import { parseUser } from 'countersign/protocol'
 import { type FoundAccount, findAccounts, findAccountsByBeginning } from '../accounts/find-accounts.js'
 import { parseReference } from '../messages/delivery/queued-message.js'
-import { dataOf, partitionOf } from '../store/partition.js'
+import { getPartition, parsePartition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import type { MessageReference } from './messages.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
-import { maskedUser, type UserReference, userOf } from './users.js'
+import { createUserReference, maskUser, type UserReference } from './users.js'
 
 /** An account that a search found. */
 export interface FoundUser extends UserReference {
@@ -41,7 +41,7 @@ export async function find({ store, keys }: Actor, text: string): Promise<Found>
       'Write an account, a mailbox, a phone number such as +447700900123, a reference, or the id of a message.',
     )
   }
-  const typed = typedContact(wanted)
+  const typed = readTypedContact(wanted)
   const clues = {
     name: wanted,
     contact: parseUser(typed),
@@ -52,19 +52,19 @@ export async function find({ store, keys }: Actor, text: string): Promise<Found>
   // Operators are users of an application of their own.
   const accounts = found.filter(({ application }) => application !== CONSOLE_APPLICATION)
   return {
-    users: accounts.slice(0, MAX_FOUND).map((one) => userFrom(keys(), one)),
+    users: accounts.slice(0, MAX_FOUND).map((account) => createFoundUser(keys(), account)),
     messages: await findMessages(store, wanted),
     isCut: accounts.length > MAX_FOUND,
   }
 }
 
-function userFrom(keys: Keys, { application, account }: FoundAccount): FoundUser {
-  const user = userOf(application, account)
-  return { ...user, shown: maskedUser(user), reference: accountReference(keys, application, account) }
+function createFoundUser(keys: Keys, { application, account }: FoundAccount): FoundUser {
+  const user = createUserReference(application, account)
+  return { ...user, shown: maskUser(user), reference: accountReference(keys, application, account) }
 }
 
 /** A contact as people write it: a number may have spaces, dots, dashes and brackets, and begin with 00. */
-function typedContact(text: string): string {
+function readTypedContact(text: string): string {
   return /^(?:\+|00)[\d\s().-]+$/.test(text) ? text.replace(/^00/, '+').replace(/[\s().-]/g, '') : text
 }
 
@@ -75,7 +75,7 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
   if (!MESSAGE_ID.test(id)) return []
   const select = 'SELECT application FROM outbox WHERE id = $1'
   const rows = await store.query<{ application: string }>(select, [id])
-  return rows.map(({ application }) => ({ ...dataOf(application), id }))
+  return rows.map(({ application }) => ({ ...parsePartition(application), id }))
 }
 
 /** Finds the user whom a message was written to. */
@@ -83,11 +83,11 @@ export async function findUserOfMessage(
   { store, keys }: Actor,
   { application, mode, id }: MessageReference,
 ): Promise<FoundUser> {
-  const partitionId = partitionOf({ application, mode })
+  const partitionId = getPartition({ application, mode })
   const [row] = await store.query<{ account: string }>(
     `SELECT account FROM outbox JOIN account USING (application, account) WHERE application = $1 AND id = $2`,
     [partitionId, id],
   )
   if (!row) throw new OperatorError('Nothing is stored about the user of this message.')
-  return userFrom(keys(), { application: partitionId, account: row.account })
+  return createFoundUser(keys(), { application: partitionId, account: row.account })
 }

@@ -30,7 +30,7 @@ const TIMEOUT_SECONDS = 5
 type FindProvider = () => Promise<oidc.Configuration>
 
 /** Asks the provider for its configuration when it is first needed, and again after it could not be reached. */
-export function providerOf(settings: OidcSettings): FindProvider {
+export function createFindProvider(settings: OidcSettings): FindProvider {
   const { issuer, clientId, clientSecret } = settings
   const url = new URL(issuer)
   const allowHttp = url.protocol === 'http:' && !isProduction() ? [oidc.allowInsecureRequests] : []
@@ -54,7 +54,7 @@ export function providerOf(settings: OidcSettings): FindProvider {
 }
 
 /** The error with which a provider refused a request, such as `invalid_client` (RFC 6749 §5.2); `undefined` if there is none. */
-export function oauthErrorOf(error: unknown): string | undefined {
+export function findOauthError(error: unknown): string | undefined {
   // The answer to a client that authenticates in the header, and fails.
   if (error instanceof oidc.WWWAuthenticateChallengeError) return 'invalid_client'
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.AuthorizationResponseError) {
@@ -74,10 +74,10 @@ export async function diagnoseIdentityProvider(settings: OidcSettings, consoleUr
     ...{ code: 'doctor', code_verifier: oidc.randomPKCECodeVerifier() },
     redirect_uri: `${consoleUrl}${CALLBACK_PATH}`,
   }
-  const answer = await providerOf(settings)()
+  const answer = await createFindProvider(settings)()
     .then((provider) => oidc.genericGrantRequest(provider, 'authorization_code', request))
     .catch((thrown: unknown) => thrown)
-  const refusal = oauthErrorOf(answer)
+  const refusal = findOauthError(answer)
   if (refusal !== undefined && !CLIENT_REFUSALS.includes(refusal)) {
     return ok(`${settings.issuer} takes the client of the console.`)
   }
@@ -99,7 +99,7 @@ const logoutRule = z
   .refine(({ sub, sid }) => sub ?? sid)
 
 /** The refusal of a logout token that was used. */
-export const usedToken = () => new errors.JWTInvalid('This token was used before.')
+export const createUsedTokenError = () => new errors.JWTInvalid('This token was used before.')
 
 /** Whether an error refuses a logout token; others leave it open whether the token is valid. */
 export function isTokenRefusal(error: unknown): boolean {

@@ -1,21 +1,21 @@
 import { canonicalBackupCode } from 'countersign/protocol'
-import { macOf } from '../accounts/backup-set.js'
+import { computeMac } from '../accounts/backup-set.js'
 import {
   type FactorsBefore,
-  factorsBefore,
+  findFactorsBefore,
   holdAccounts,
   importFactors,
   type NewFactors,
 } from '../accounts/import-factors.js'
 import { type ImportRow, REFUSALS, type Refusal } from '../flows/import/import-row.js'
 import { type ImportFile, readRows } from '../flows/import/read-rows.js'
-import { type Mode, type Partition, partitionOf } from '../store/partition.js'
-import { hashedForm, newBackupSalt } from '../store/secrets/codes.js'
+import { getPartition, type Mode, type Partition } from '../store/partition.js'
+import { hashForm, newBackupSalt } from '../store/secrets/codes.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { appSecretIdentity, open, seal } from '../store/secrets/seal.js'
 import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange } from './audited-change.js'
+import { type Actor, changeWithAudit } from './audited-change.js'
 
 /** The rows to import, and into which application. */
 export interface FactorImport extends ImportFile {
@@ -84,7 +84,7 @@ const BATCH = 500
 /** Imports factors of another system into an application. */
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
-  const partition = { id: partitionOf({ application: given.application, mode: given.mode ?? 'live' }) }
+  const partition = { id: getPartition({ application: given.application, mode: given.mode ?? 'live' }) }
   const report = emptyReport()
   const absent: number[] = []
   let batch: ImportRow[] = []
@@ -96,7 +96,7 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
   for (const row of readRows(given)) {
     if ('secret' in row) batch.push(row)
     else if (row.refusal === 'absent') absent.push(row.line)
-    else report.refused.push(refused(row.line, row.refusal))
+    else report.refused.push(remarkRefused(row.line, row.refusal))
     // A dry run must see that an account comes twice, however far apart.
     if (batch.length >= BATCH && !given.dryRun) await flush()
   }
@@ -119,10 +119,10 @@ async function importBatch(
   const keys = actor.keys()
   const accounts = [...new Set(rows.map(({ account }) => account))]
   const plan = async (queries: Queries) =>
-    planBatch(keys, partition, rows, await factorsBefore(queries, partition, accounts))
+    planBatch(keys, partition, rows, await findFactorsBefore(queries, partition, accounts))
   const planned = dryRun
     ? await plan(actor.store)
-    : await auditedChange(actor, async (tx, record) => {
+    : await changeWithAudit(actor, async (tx, record) => {
         await holdAccounts(keys, tx, partition, accounts)
         const made = await plan(tx)
         const { imported, backupCodes } = made.report
@@ -161,7 +161,7 @@ function planBatch(
   for (const { line, account, secret, codes, furtherApps, isOddlyWritten } of rows) {
     const found = has.get(account)
     if (found !== undefined && found !== secret.text) {
-      report.refused.push(refused(line, 'other_app'))
+      report.refused.push(remarkRefused(line, 'other_app'))
       continue
     }
     const isNew = found === undefined
@@ -198,11 +198,11 @@ function setOf(
   { plain, sha512 }: Exclude<ImportRow['codes'], 'unverifiable' | undefined>,
 ): Pick<NewFactors, 'salt' | 'macs'> {
   const salt = newBackupSalt()
-  const forms = [...plain.map(canonicalBackupCode), ...sha512.map(hashedForm)]
-  return { salt, macs: forms.map((form) => macOf(keys, partition, account, salt, form)) }
+  const forms = [...plain.map(canonicalBackupCode), ...sha512.map(hashForm)]
+  return { salt, macs: forms.map((form) => computeMac(keys, partition, account, salt, form)) }
 }
 
-function refused(line: number, code: Refusal): ImportRemark {
+function remarkRefused(line: number, code: Refusal): ImportRemark {
   return { line, code, reason: REFUSALS[code] }
 }
 

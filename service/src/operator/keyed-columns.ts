@@ -1,13 +1,13 @@
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
-import { contactHashes, type Keys, keyIdOf, storedReference } from '../store/secrets/keys.js'
+import { contactHashes, createStoredReference, type Keys, keyIdOf } from '../store/secrets/keys.js'
 import {
   appSecretIdentity,
   eventEndpointIdentity,
   inboxIdentity,
   jobIdentity,
   outboxIdentity,
+  readSealingKey,
   reseal,
-  sealingKeyOf,
   webhookIdentity,
 } from '../store/secrets/seal.js'
 
@@ -31,8 +31,8 @@ export interface KeyedColumn {
 
 type Moves = Pick<KeyedColumn, 'keyIdOf' | 'moved'>
 
-const sealedFor = (identity: (first: string, second: string) => string[]): Moves => ({
-  keyIdOf: sealingKeyOf,
+const moveSealed = (identity: (first: string, second: string) => string[]): Moves => ({
+  keyIdOf: readSealingKey,
   moved: (keys, text, first, second) => reseal(keys, identity(first, second), text),
 })
 
@@ -48,7 +48,7 @@ const OF_APPLICATION = { key: ['application'], owner: ['application', 'applicati
 
 /** Every column of this kind. */
 export const KEYED_COLUMNS: readonly KeyedColumn[] = [
-  { table: 'account', column: 'reference', ...OF_ACCOUNT, ...hashOf(storedReference) },
+  { table: 'account', column: 'reference', ...OF_ACCOUNT, ...hashOf(createStoredReference) },
   {
     ...{ table: 'account', column: 'email_hash', ...OF_ACCOUNT, owner: ['application', 'proven_email'] },
     ...hashOf((keys, _application, email) => contactHashes(keys, { kind: 'email', email }).email),
@@ -57,25 +57,25 @@ export const KEYED_COLUMNS: readonly KeyedColumn[] = [
     ...{ table: 'account', column: 'phone_hash', ...OF_ACCOUNT, owner: ['application', 'proven_phone'] },
     ...hashOf((keys, _application, phone) => contactHashes(keys, { kind: 'phone', phone }).phone),
   },
-  { table: 'app_secret', column: 'sealed', ...OF_ACCOUNT, ...sealedFor(appSecretIdentity) },
-  { table: 'app_secret', column: 'pending', ...OF_ACCOUNT, ...sealedFor(appSecretIdentity) },
+  { table: 'app_secret', column: 'sealed', ...OF_ACCOUNT, ...moveSealed(appSecretIdentity) },
+  { table: 'app_secret', column: 'pending', ...OF_ACCOUNT, ...moveSealed(appSecretIdentity) },
   {
-    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...sealedFor(outboxIdentity) },
+    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...moveSealed(outboxIdentity) },
     order: ['due_at', 'application', 'id'],
     where: 'due_at IS NOT NULL',
   },
   {
-    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...sealedFor(outboxIdentity) },
+    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...moveSealed(outboxIdentity) },
     order: ['created_at', 'application', 'id'],
     where: IS_ON_FIRST_ATTEMPT,
   },
   {
     ...{ table: 'inbox', column: 'sealed', key: ['position'], owner: ['application', 'recipient'] },
-    ...sealedFor(inboxIdentity),
+    ...moveSealed(inboxIdentity),
   },
-  { table: 'transcription_job', column: 'sealed', ...OF_ID, key: ['id'], ...sealedFor(jobIdentity) },
-  { table: 'application_webhook', column: 'sealed', ...OF_APPLICATION, ...sealedFor(webhookIdentity) },
-  { table: 'application_webhook', column: 'former', ...OF_APPLICATION, ...sealedFor(webhookIdentity) },
-  { table: 'event_endpoint', column: 'sealed', ...OF_ID, ...sealedFor(eventEndpointIdentity) },
-  { table: 'event_endpoint', column: 'former', ...OF_ID, ...sealedFor(eventEndpointIdentity) },
+  { table: 'transcription_job', column: 'sealed', ...OF_ID, key: ['id'], ...moveSealed(jobIdentity) },
+  { table: 'application_webhook', column: 'sealed', ...OF_APPLICATION, ...moveSealed(webhookIdentity) },
+  { table: 'application_webhook', column: 'former', ...OF_APPLICATION, ...moveSealed(webhookIdentity) },
+  { table: 'event_endpoint', column: 'sealed', ...OF_ID, ...moveSealed(eventEndpointIdentity) },
+  { table: 'event_endpoint', column: 'former', ...OF_ID, ...moveSealed(eventEndpointIdentity) },
 ]

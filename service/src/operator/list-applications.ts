@@ -6,7 +6,7 @@ import {
   settingRule,
   settingsSchema,
 } from '../accounts/applications/settings.js'
-import { writtenValue } from '../process/configuration-error.js'
+import { parseWritten } from '../process/configuration-error.js'
 import { effectiveApplication } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 
@@ -120,5 +120,5 @@ function unknownSetting(name: string): string {
 function parseValue(name: string, rule: NonNullable<ReturnType<typeof settingRule>>, text: string): unknown {
   if (name === 'countries' && text === ALL_COUNTRIES) return []
   if (name === 'whatsappTemplate' && !text.includes(':')) return { '*': text }
-  return writtenValue(rule, text)
+  return parseWritten(rule, text)
 }

@@ -26,7 +26,7 @@ export interface LocalAnswer extends Invitation {
 }
 
 /** The socket of a data folder. A path relative to the working folder, since sockets allow about 100 characters. */
-function socketOf(dataDir: string): string {
+function getSocketPath(dataDir: string): string {
   const absolute = join(resolve(dataDir), 'operator.sock')
   const short = relative(process.cwd(), absolute)
   return short.length < absolute.length ? short : absolute
@@ -42,7 +42,7 @@ export async function acceptLocalInvitations(
   operator: (name: string) => Operator,
   console: string | undefined,
 ): Promise<() => void> {
-  const path = socketOf(dataDir)
+  const path = getSocketPath(dataDir)
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy())
     socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy())
@@ -74,7 +74,7 @@ async function answerTo(
   operator: (name: string) => Operator,
   console: string | undefined,
 ): Promise<Answer> {
-  const { as, email, role } = requestRule.parse(JSON.parse(await textOf(socket)))
+  const { as, email, role } = requestRule.parse(JSON.parse(await readText(socket)))
   try {
     if (role !== undefined) checkRole(role)
     const { token, expiresAt } = await operator(as).inviteOperator({ email, role })
@@ -85,7 +85,7 @@ async function answerTo(
   }
 }
 
-async function textOf(socket: Socket): Promise<string> {
+async function readText(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   // The answer follows on the same socket.
@@ -102,7 +102,7 @@ export async function inviteLocally(
   dataDir: string,
   invitation: LocalInvitation,
 ): Promise<LocalAnswer | undefined> {
-  const socket = createConnection({ path: socketOf(dataDir), allowHalfOpen: true })
+  const socket = createConnection({ path: getSocketPath(dataDir), allowHalfOpen: true })
   try {
     await new Promise<void>((done, fail) => socket.once('connect', done).once('error', fail))
   } catch {
@@ -110,7 +110,7 @@ export async function inviteLocally(
   }
   socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy(new Error('The running service did not answer.')))
   socket.end(JSON.stringify(invitation))
-  const answer = answerRule.parse(JSON.parse(await textOf(socket)))
+  const answer = answerRule.parse(JSON.parse(await readText(socket)))
   if ('faults' in answer) throw new OperatorError(...answer.faults)
   return answer
 }

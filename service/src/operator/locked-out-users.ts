@@ -1,11 +1,11 @@
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import type { Application } from '../accounts/application.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
-import { type RelyingPartyOption, relyingPartyOf } from '../accounts/applications/key-settings.js'
+import { createRelyingParty, type RelyingPartyOption } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
 import {
   applicationDefaults,
-  applicationFrom,
+  completeApplication,
   parseStoredSettings,
 } from '../accounts/applications/settings.js'
 import { isTestPartition } from '../store/partition.js'
@@ -20,7 +20,7 @@ export interface LockedOutUsers {
 }
 
 /** The applications with locked-out users (R132), among the first hundred that have keys or switched apps off. Test keys do not count. */
-export async function lockedOutUsers(
+export async function findLockedOutUsers(
   queries: Queries,
   relyingParty: RelyingPartyOption | undefined,
 ): Promise<LockedOutUsers[]> {
@@ -41,7 +41,7 @@ export async function lockedOutUsers(
   for (const row of rows) {
     const { application } = row
     if (isTestPartition(application)) continue
-    const found = applicationIn(row, relyingParty)
+    const found = readApplication(row, relyingParty)
     const usable = usableMethods(found.methods, found.relyingParty !== undefined)
     const withheld = KEPT_METHODS.filter((method) => !usable.includes(method))
     const lockedOut = await countLockedOut(queries, { id: application }, withheld)
@@ -51,14 +51,14 @@ export async function lockedOutUsers(
 }
 
 /** The application in this row; `relyingParty` is that of the service, which `default` has unless its settings say otherwise. */
-export function applicationIn(
+export function readApplication(
   { application, settings }: { readonly application: string; readonly settings: string },
   relyingParty: RelyingPartyOption | undefined,
 ): Application {
   const defaults = applicationDefaults(application)
-  const own = relyingPartyOf(relyingParty, application)
+  const own = createRelyingParty(relyingParty, application)
   const base = application === DEFAULT_APPLICATION ? { ...defaults, relyingParty: own } : defaults
-  return applicationFrom(application, base, parseStoredSettings(settings))
+  return completeApplication(application, base, parseStoredSettings(settings))
 }
 
 const FACTORS: Readonly<Record<KeptMethod, string>> = {
@@ -79,7 +79,7 @@ export function describeLockedOut(lockedOut: readonly LockedOut[]): string {
 }
 
 /** The advice for locked-out users of one application. */
-export function lockedOutAdvice({ application, lockedOut }: LockedOutUsers): string {
+export function adviseLockedOut({ application, lockedOut }: LockedOutUsers): string {
   return (
     `In "${application}", ${describeLockedOut(lockedOut)}, which the application does not offer now, so they cannot sign in. ` +
     `Switch this on again with app settings ${application}, methods and relyingPartyId, or let your app reset these accounts.`

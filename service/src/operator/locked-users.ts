@@ -1,10 +1,10 @@
-import { type DataReference, partitionOf } from '../store/partition.js'
+import { type DataReference, getPartition } from '../store/partition.js'
 import type { Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import { type Diagnostic, reportOn } from './diagnostic.js'
-import { maskedUser, type UserReference, userOf } from './users.js'
+import { createUserReference, maskUser, type UserReference } from './users.js'
 
 /** The accounts of an application that are locked now. */
 export interface LockedUsers {
@@ -23,7 +23,7 @@ const IS_LOCKED = 'application = $1 AND locked_until > 0 AND locked_until > $2'
 /** Lists the locked users of an application. */
 export async function listLocked({ store }: Actor, data: DataReference): Promise<LockedUsers> {
   await mustExist(store, data.application)
-  const partition = partitionOf(data)
+  const partition = getPartition(data)
   const [row] = await store.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM (SELECT FROM account WHERE ${IS_LOCKED} LIMIT ${MAX_COUNTED}) AS locked`,
     [partition, Date.now()],
@@ -35,8 +35,8 @@ export async function listLocked({ store }: Actor, data: DataReference): Promise
   return {
     count: row?.count ?? 0,
     users: rows.map(({ account, lockedUntil }) => {
-      const user = userOf(partition, account)
-      return { ...user, shown: maskedUser(user), lockedUntil }
+      const user = createUserReference(partition, account)
+      return { ...user, shown: maskUser(user), lockedUntil }
     }),
   }
 }
@@ -74,7 +74,7 @@ export async function unlockUsers(
       )
       UPDATE account SET locked_until = $2 FROM locked
       WHERE account.application = $1 AND account.account = locked.account RETURNING 1`,
-    values: [partitionOf({ application, mode }), Date.now(), lockedBy],
+    values: [getPartition({ application, mode }), Date.now(), lockedBy],
     otherwise: 'None of these accounts is locked any more.',
   })
   return unlocked.length

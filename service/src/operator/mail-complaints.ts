@@ -21,20 +21,20 @@ export async function listComplaints({ store }: Actor, application: string): Pro
      ORDER BY complained_at DESC, email LIMIT ${MAX_LISTED}`,
     [application],
   )
-  return rows.map(({ email, complained_at }) => ({ mailbox: masked(email), complainedAt: complained_at }))
+  return rows.map(({ email, complained_at }) => ({ mailbox: maskEmail(email), complainedAt: complained_at }))
 }
 
 /** Removes the complaint of a mailbox, so that it gets messages again. */
 export async function liftComplaint(actor: Actor, application: string, mailbox: string): Promise<void> {
   const email = canonicalUser({ kind: 'email', email: mailbox })
   await changeRows(actor, {
-    ...{ application, action: 'mail.allowed', detail: masked(email) },
+    ...{ application, action: 'mail.allowed', detail: maskEmail(email) },
     sql: 'DELETE FROM mail_complaint WHERE application = $1 AND email = $2 RETURNING email',
     values: [application, email],
     otherwise: `No complaint of this mailbox about "${application}" is stored: complaint list ${application} lists them.`,
   })
 }
 
-function masked(email: string): string {
+function maskEmail(email: string): string {
   return maskContact({ kind: 'email', email })
 }

@@ -1,8 +1,8 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
-import { type DataReference, type Mode, partitionOf } from '../store/partition.js'
-import { allKeys, contactReference } from '../store/secrets/keys.js'
+import { type DataReference, getPartition, type Mode } from '../store/partition.js'
+import { contactReference, listKeys } from '../store/secrets/keys.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
@@ -47,16 +47,16 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
   await mustExist(store, filter.application)
   const values: Value[] = []
   const value = (given: Value) => `$${values.push(given)}`
-  const application = value(partitionOf(filter))
-  const when = (given: Value | undefined, sql: (parameter: string) => string) =>
+  const application = value(getPartition(filter))
+  const addCondition = (given: Value | undefined, sql: (parameter: string) => string) =>
     given === undefined ? [] : [sql(value(given))]
-  const after = filter.after === undefined ? undefined : positionIn(filter.after)
-  const ofOne = ofAccountOrContact(actor, filter, value)
+  const after = filter.after === undefined ? undefined : readPosition(filter.after)
+  const ofOne = matchAccountOrContactSql(actor, filter, value)
   const own = [
     `application = ${application}`,
     ...ofOne,
-    ...when(filter.from, (from) => `created_at >= ${from}`),
-    ...when(filter.until, (until) => `created_at < ${until}`),
+    ...addCondition(filter.from, (from) => `created_at >= ${from}`),
+    ...addCondition(filter.until, (until) => `created_at < ${until}`),
     // The second comparison alone would not tell PostgreSQL where to begin in the index.
     ...(after
       ? [
@@ -70,9 +70,9 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
     filter.state === undefined || filter.state === 'sent' ? 'true' : `listed_state = ${value(filter.state)}`
   const kinds = filter.state === 'queued' ? [listed, IS_ON_FIRST_ATTEMPT] : [listed]
   const filtered = [
-    ...when(filter.state === 'sent' ? 'sent' : undefined, (state) => `state = ${state}`),
-    ...when(filter.channel, (channel) => `channel = ${channel}`),
-    ...when(filter.carrier, (carrier) => `carrier = ${carrier}`),
+    ...addCondition(filter.state === 'sent' ? 'sent' : undefined, (state) => `state = ${state}`),
+    ...addCondition(filter.channel, (channel) => `channel = ${channel}`),
+    ...addCondition(filter.carrier, (carrier) => `carrier = ${carrier}`),
   ]
   const scanned = filtered.length > 0 ? MAX_SCANNED : filter.limit
   const newest = `ORDER BY "createdAt" DESC, id DESC LIMIT ${value(scanned)}`
@@ -108,7 +108,7 @@ export async function showMessage({ store }: Actor, given: MessageReference): Pr
   await mustExist(store, given.application)
   const [message] = await store.query<DeliverySummary>(
     `SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE application = $1 AND id = $2`,
-    [partitionOf(given), given.id],
+    [getPartition(given), given.id],
   )
   if (message) return message
   throw new OperatorError(`"${given.application}" has no message with this id. Messages are kept for a week.`)
@@ -120,7 +120,7 @@ export interface MessageReference extends DataReference {
   readonly id: string
 }
 
-function ofAccountOrContact(
+function matchAccountOrContactSql(
   actor: Actor,
   { account, contact }: MessageFilter,
   value: (given: Value) => string,
@@ -134,7 +134,7 @@ function ofAccountOrContact(
     )
   }
   const name = canonicalUser(parsed)
-  const hashes = allKeys(actor.keys()).map((key) => contactReference(key, parsed))
+  const hashes = listKeys(actor.keys()).map((key) => contactReference(key, parsed))
   return [
     ...byAccount,
     `(account = ${value(`contact:${name}`)} OR recipient = ANY (${value(hashes)}::text[]))`,
@@ -142,7 +142,7 @@ function ofAccountOrContact(
 }
 
 /** The time and id at which a page begins. */
-function positionIn(after: string): { readonly createdAt: number; readonly id: string } {
+function readPosition(after: string): { readonly createdAt: number; readonly id: string } {
   const [, time, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? []
   if (time === undefined || id === undefined) {
     throw new OperatorError('This page does not exist: use the `next` of an earlier page of the same search.')
@@ -161,6 +161,6 @@ export interface InboxFilter extends DataReference {
 /** Lists the messages of the development inbox, with their texts. */
 export async function listInbox(actor: Actor, filter: InboxFilter): Promise<InboxMessage[]> {
   await mustExist(actor.store, filter.application)
-  const messages = await storedInbox(actor.store, actor.keys()).messages(partitionOf(filter))
+  const messages = await storedInbox(actor.store, actor.keys()).messages(getPartition(filter))
   return messages.slice(0, filter.limit)
 }

@@ -54,7 +54,7 @@ export const KEYS_COLUMN = `ARRAY(
 const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, issuer, ${KEYS_COLUMN}`
 
 /** The account behind a row. */
-export function operatorFrom(row: OperatorRow): OperatorAccount {
+export function createOperatorAccount(row: OperatorRow): OperatorAccount {
   const { email, role, version, app_enrolled_at, keys, issuer } = row
   return { email, role, version, hasApp: app_enrolled_at !== null, keys, isExternal: issuer !== null }
 }
@@ -62,7 +62,7 @@ export function operatorFrom(row: OperatorRow): OperatorAccount {
 /** The operator with this email address, unless the account is disabled. */
 export async function findOperator(queries: Queries, email: string): Promise<OperatorAccount | undefined> {
   const row = await findOperatorRow(queries, email)
-  return row && operatorFrom(row)
+  return row && createOperatorAccount(row)
 }
 
 /** The row of the operator with this email address, unless the account is disabled. */
@@ -80,7 +80,7 @@ export async function findInvited(queries: Queries, token: string): Promise<Oper
     `SELECT ${COLUMNS} FROM operator_account WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL`,
     [textHash(token), Date.now()],
   )
-  return row && operatorFrom(row)
+  return row && createOperatorAccount(row)
 }
 
 /** One address in different case is one operator (R29). Subjects of an identity provider differ in case (OpenID Connect Core 1.0 §2). */

@@ -1,6 +1,6 @@
 import type { KeyMethod } from 'countersign/protocol'
 import type { Queries } from '../store/store.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import {
   CONSOLE_APPLICATION,
@@ -96,7 +96,7 @@ async function changeOperator(
   { change, values = [], mayEndAdmin = false, after, action, detail = '' }: OperatorChange,
 ): Promise<void> {
   const email = canonicalEmail(given)
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     if (mayEndAdmin) await requireOtherAdmin(tx, email)
     const [row] = await tx.query(
       `UPDATE operator_account SET ${change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,

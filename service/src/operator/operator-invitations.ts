@@ -5,12 +5,12 @@ import { textHash } from '../store/secrets/hash.js'
 import { hashPassword } from '../store/secrets/password.js'
 import type { Queries } from '../store/store.js'
 import { HOUR_MS } from '../time.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION, canonicalEmail, type OperatorAccount } from './operator-account.js'
 import { requireLocal, requireOtherAdmin, unknownOperator } from './operator-accounts.js'
 import { relateSameEmail, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
-import { accountOf, type UserReference } from './users.js'
+import { readAccount, type UserReference } from './users.js'
 
 const INVITATION_MS = 24 * HOUR_MS
 /** How long an operator has to set up a second factor after choosing a password. */
@@ -64,7 +64,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
   const email = checkInvited(invited)
   const { role, unlessActive = false } = invited
   const now = Date.now()
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     if (role !== undefined && role !== 'admin') await requireOtherAdmin(tx, email)
     const [row] = await tx.query<{ role: Role }>(
       `INSERT INTO operator_account (email, role, invitation, invited_until, created_at)
@@ -86,7 +86,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
 /** Makes the open link of an invitation void. */
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     const [row] = await tx.query<{ password: string | null }>(
       `UPDATE operator_account SET invitation = NULL WHERE email = $1 AND invitation IS NOT NULL RETURNING password`,
       [email],
@@ -122,7 +122,7 @@ export async function resetWithLink(
   const email = canonicalEmail(given)
   requireLocal(email)
   const expiresAt = Date.now() + INVITATION_MS
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     await requireOtherAdmin(tx, email)
     const [row] = await tx.query(
       `UPDATE operator_account SET password = NULL, app_enrolled_at = NULL, version = version + 1,
@@ -150,7 +150,7 @@ export async function acceptInvitation(
   checkPassword(password, actor.name)
   const hash = await hashPassword(password)
   const now = Date.now()
-  return auditedChange(actor, async (tx, record) => {
+  return changeWithAudit(actor, async (tx, record) => {
     const [row] = await tx.query<{ email: string; role: Role; version: number }>(
       `UPDATE operator_account SET invitation = NULL, password = $3, version = version + 1,
          enroll_until = $4, app_enrolled_at = NULL
@@ -170,7 +170,7 @@ export async function acceptInvitation(
 
 async function eraseFactors(tx: Queries, email: string): Promise<void> {
   const user: UserReference = { application: CONSOLE_APPLICATION, mode: 'live', user: email, isAccount: true }
-  await eraseAccount(tx, { id: CONSOLE_APPLICATION }, accountOf(user))
+  await eraseAccount(tx, { id: CONSOLE_APPLICATION }, readAccount(user))
 }
 
 function checkPassword(password: string, email: string): void {

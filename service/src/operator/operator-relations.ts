@@ -1,5 +1,5 @@
 import type { Queries } from '../store/store.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { canonicalEmail } from './operator-account.js'
 
 /**
@@ -20,19 +20,19 @@ export async function readPersons(queries: Queries): Promise<WhyOnePerson> {
   const relations = await queries.query<{ holder: string; related: string; kind: string }>(
     'SELECT holder, related, kind FROM operator_relation',
   )
-  const relatedAs = (...kinds: string[]) => {
+  const listRelated = (...kinds: string[]) => {
     const found = new Map<string, Set<string>>()
     for (const { holder, related, kind } of relations) {
       if (kinds.includes(kind)) found.set(holder, (found.get(holder) ?? new Set()).add(related))
     }
     return found
   }
-  const related = closureOf(relatedAs('made', 'made-by', 'same'))
-  const [makers, same] = [closureOf(relatedAs('made-by')), closureOf(relatedAs('same'))]
-  const apart = relatedAs('apart')
+  const related = computeClosure(listRelated('made', 'made-by', 'same'))
+  const [makers, same] = [computeClosure(listRelated('made-by')), computeClosure(listRelated('same'))]
+  const apart = listRelated('apart')
   const holders = new Map(accounts.map(({ email, holder }) => [email, holder]))
   // A holder without an account was local: accounts of the identity provider stay.
-  const external = new Set(accounts.filter((one) => one.is_external).map(({ holder }) => holder))
+  const external = new Set(accounts.filter((account) => account.is_external).map(({ holder }) => holder))
   // No human has two company accounts, or two local ones that nothing relates.
   const mayBeOne = (one: string, other: string) =>
     !pairs(same(one), same(other)).some(
@@ -59,16 +59,17 @@ const UNCLEAR =
   'countersign-service operator two-persons'
 
 function pairs(some: ReadonlySet<string>, others: ReadonlySet<string>) {
-  return [...some].flatMap((one) => [...others].map((other) => [one, other] as const))
+  return [...some].flatMap((first) => [...others].map((other) => [first, other] as const))
 }
 
 /** Finds whom a holder reaches, once for each holder. */
-function closureOf(edges: ReadonlyMap<string, ReadonlySet<string>>) {
+function computeClosure(edges: ReadonlyMap<string, ReadonlySet<string>>) {
   const known = new Map<string, Set<string>>()
   return (start: string): Set<string> => {
     const found = known.get(start) ?? new Set([start])
     // A set also yields what is added meanwhile.
-    if (!known.has(start)) for (const one of found) for (const next of edges.get(one) ?? []) found.add(next)
+    if (!known.has(start))
+      for (const holder of found) for (const next of edges.get(holder) ?? []) found.add(next)
     known.set(start, found)
     return found
   }
@@ -112,7 +113,7 @@ export async function tellPersons(
 ): Promise<void> {
   const kind = are === 'one' ? 'same' : 'apart'
   const emails = [canonicalEmail(one), canonicalEmail(other)] as const
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     const known = await tx.query('SELECT FROM operator_account WHERE email IN ($1, $2)', emails)
     if (known.length < 2) throw new OperatorError('Name two operators, as operator list shows them.')
     await relate(tx, emails, [kind, kind])

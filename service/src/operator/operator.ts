@@ -2,10 +2,10 @@ import type { Store } from '../store/store.js'
 import { showActivity, showLastHour } from './activity.js'
 import { createKey, listKeys, revokeKey } from './api-keys.js'
 import { removeWebhook, rotateWebhookSecret, setWebhook, showWebhook } from './application-webhooks.js'
-import { changeSettings, createApplication, showSettings, usersLockedOutBy } from './applications.js'
+import { changeSettings, countUsersLockedOutBy, createApplication, showSettings } from './applications.js'
 import { APPROVAL_METHODS } from './approvals.js'
 import { listAudit } from './audit-log.js'
-import { type Actor, auditedChange, type Bound, bound, OperatorError } from './audited-change.js'
+import { type Actor, type Bound, bound, changeWithAudit, OperatorError } from './audited-change.js'
 import { showQueue } from './deliveries.js'
 import { EVENT_METHODS } from './event-operator.js'
 import { find, findUserOfMessage } from './find.js'
@@ -30,7 +30,7 @@ import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from
 import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
 
 /** A change that, with four eyes, only an approval by a second person makes, if there is one. */
-const withSecond =
+const requireSecond =
   (person: 'operator' | 'administrator', exists: (actor: Actor) => Promise<boolean> = async () => true) =>
   <Given extends unknown[], Result>(change: (actor: Actor, ...given: Given) => Promise<Result>) =>
   async (actor: Actor, ...given: Given): Promise<Result> => {
@@ -39,8 +39,8 @@ const withSecond =
     }
     return change(actor, ...given)
   }
-const withSecondOperator = withSecond('operator')
-const withSecondAdmin = withSecond('administrator', hasSecondAdmin)
+const withSecondOperator = requireSecond('operator')
+const withSecondAdmin = requireSecond('administrator', hasSecondAdmin)
 
 /** The operations of an operator, by the functions that do it. */
 const METHODS = {
@@ -60,7 +60,7 @@ const METHODS = {
    */
   changeSettings,
   /** Counts the users, by method, who have nothing but keys or an app that a change would withhold: their logins would stay pending. */
-  usersLockedOutBy,
+  usersLockedOutBy: countUsersLockedOutBy,
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
   showWebhook,
   /**
@@ -192,7 +192,7 @@ export type OperatorParts = Partial<Omit<Actor, 'store' | 'name' | 'asker'>>
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
-  const actor: Actor = { store, name, keys: withoutKeys, onApplicationChanged: () => {}, ...parts }
+  const actor: Actor = { store, name, keys: refuseWithoutKeys, onApplicationChanged: () => {}, ...parts }
   return {
     ...bound(METHODS, actor),
     approvals: bound(APPROVAL_METHODS, actor),
@@ -200,7 +200,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
   }
 }
 
-function withoutKeys(): never {
+function refuseWithoutKeys(): never {
   throw new OperatorError('The secret of the service is missing.')
 }
 
@@ -219,5 +219,5 @@ export function listMigrations(store: Store): Promise<AppliedMigration[]> {
 export async function recordMigrations(actor: Actor, applied: readonly AppliedMigration[]): Promise<void> {
   if (applied.length === 0) return
   const detail = applied.map(({ name }) => name).join(', ')
-  await auditedChange(actor, async (_tx, record) => record({ action: 'store.migrated', detail }))
+  await changeWithAudit(actor, async (_tx, record) => record({ action: 'store.migrated', detail }))
 }

@@ -1,6 +1,6 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
 import { isCountry } from '../messages/contacts/phone.js'
-import { statement } from '../store/store.js'
+import { createStatement } from '../store/store.js'
 import { DAY_MS, HOUR_MS } from '../time.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
@@ -22,7 +22,7 @@ export interface PhoneTrafficSummary {
   readonly pausedAt: number | null
 }
 
-const SHOW = statement<{ application: string; day: number; period: number }>(
+const SHOW = createStatement<{ application: string; day: number; period: number }>(
   `SELECT key AS destination, sent >> ${HALVINGS} AS sent, typed >> ${HALVINGS} AS typed, paused_at AS "pausedAt",
      CASE WHEN period = :period::bigint THEN in_period ELSE 0 END AS "thisHour"
    FROM phone_traffic AS known WHERE application = :application AND scope IN ('country', 'prefix')
@@ -44,7 +44,7 @@ export async function pauseTraffic(actor: Actor, application: string, destinatio
     sql: `INSERT INTO phone_traffic (application, scope, key, day, paused_at) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (application, scope, key) DO UPDATE SET paused_at = EXCLUDED.paused_at
       WHERE phone_traffic.paused_at IS NULL RETURNING key`,
-    values: [application, scopeOf(destination), destination, Math.floor(Date.now() / DAY_MS), Date.now()],
+    values: [application, getScope(destination), destination, Math.floor(Date.now() / DAY_MS), Date.now()],
     otherwise: `Messages of "${application}" to ${destination} are paused already.`,
   })
 }
@@ -58,12 +58,12 @@ export async function resumeTraffic(actor: Actor, application: string, destinati
       FROM (SELECT sent, typed FROM phone_traffic
         WHERE application = $1 AND scope = $2 AND key = $3 AND paused_at IS NOT NULL FOR UPDATE) AS counted
       WHERE application = $1 AND scope = $2 AND key = $3 RETURNING counted.sent, counted.typed`,
-    values: [application, scopeOf(destination), destination],
+    values: [application, getScope(destination), destination],
     otherwise: `Messages of "${application}" to ${destination} are not paused: traffic show ${application} lists what is.`,
   })
 }
 
-function scopeOf(destination: string): 'country' | 'prefix' {
+function getScope(destination: string): 'country' | 'prefix' {
   if (/^\+[1-9]\d{1,10}$/.test(destination)) return 'prefix'
   if (/^[A-Z]{2}$/.test(destination) && isCountry(destination)) return 'country'
   throw new OperatorError(

@@ -1,5 +1,5 @@
 import { queryOne } from '../store/store.js'
-import { type Actor, auditedChange } from './audited-change.js'
+import { type Actor, changeWithAudit } from './audited-change.js'
 
 /** The treatment of the backup codes of a restored database, which may have been used. */
 export const BACKUP_CODE_CHOICES = ['keep', 'drop'] as const
@@ -71,7 +71,7 @@ export async function recordRestore(actor: Actor, { at, backupCodes }: Restore):
   const now = Date.now()
   // Each statement looks through a whole table.
   const { transaction } = store.background
-  const voided = await auditedChange({ ...actor, store: { ...store, transaction } }, async (tx, record) => {
+  const voided = await changeWithAudit({ ...actor, store: { ...store, transaction } }, async (tx, record) => {
     const counts: Record<string, number> = {}
     for (const [kind, statement] of Object.entries(voiding(now, backupCodes))) {
       const sql = `WITH voided AS (${statement} RETURNING 1) SELECT count(*)::integer AS count FROM voided`

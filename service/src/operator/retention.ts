@@ -57,11 +57,11 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
   const store = whole.background
   const now = Date.now()
   // First, because the outbox shows which sets of backup codes were delivered.
-  await inBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
+  await runInBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
   await deletePastMessages(store, now)
   const deleted: Record<string, number> = {}
   for (const { table, index, afterMs, when = `${index} <= $1` } of RULES) {
-    deleted[table] = await inBatches(() =>
+    deleted[table] = await runInBatches(() =>
       store.query(
         // By their place, since PostgreSQL would look for a list of keys in the whole table.
         `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
@@ -71,14 +71,14 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
       ),
     )
   }
-  deleted['rolled up activity'] = await inBatches(async () => ({
+  deleted['rolled up activity'] = await runInBatches(async () => ({
     length: await rollUpActivity(store, now, BATCH_SIZE),
   }))
-  deleted.failures = await inBatches(() => forgetFailures(store, now - DAY_MS, BATCH_SIZE))
+  deleted.failures = await runInBatches(() => forgetFailures(store, now - DAY_MS, BATCH_SIZE))
   return deleted
 }
 
-async function inBatches(batch: () => Promise<{ readonly length: number }>): Promise<number> {
+async function runInBatches(batch: () => Promise<{ readonly length: number }>): Promise<number> {
   let total = 0
   for (let count = 0; count < MAX_BATCHES; count++) {
     const { length } = await batch()

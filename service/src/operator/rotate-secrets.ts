@@ -1,7 +1,7 @@
 import { selectWaiting } from '../messages/delivery/outbox-table.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { KEYED_COLUMNS, type KeyedColumn } from './keyed-columns.js'
 
 const BATCH_SIZE = 500
@@ -39,7 +39,7 @@ export async function rotateSecrets(
     for (const column of KEYED_COLUMNS) moved += await moveColumn(store, keys, column)
   }
   if (dropBackupCodes) await dropFormerBackupCodes(store, keys)
-  return auditedChange(actor, async (tx, record) => {
+  return changeWithAudit(actor, async (tx, record) => {
     await tx.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keys.id])
     const remaining = (await keyUses(tx, Date.now())).filter(({ keyId }) => keyId !== keys.id)
     const needed = [keys.id, ...remaining.map(({ keyId }) => keyId)]
@@ -179,14 +179,14 @@ export function describeKeyUse({ keyId, what, count }: KeyUse): string {
 }
 
 /** The uses of each key in a column that has an index of its keys, which is at this position of the text. */
-const indexedUses = (table: string, column: string, position: number, what: string, movable: number) => {
+const countIndexedUses = (table: string, column: string, position: number, what: string, movable: number) => {
   const key = `split_part(${column}, '.', ${position})`
-  const next = (after: string) =>
+  const selectNextSql = (after: string) =>
     `SELECT ${key} FROM ${table} WHERE ${key} IS NOT NULL ${after} ORDER BY ${key} LIMIT 1`
   // From one key to the next, however many rows each has.
   return `SELECT * FROM (
       WITH RECURSIVE used (key_id) AS (
-        (${next('')}) UNION ALL SELECT (${next(`AND ${key} > used.key_id`)}) FROM used WHERE used.key_id IS NOT NULL
+        (${selectNextSql('')}) UNION ALL SELECT (${selectNextSql(`AND ${key} > used.key_id`)}) FROM used WHERE used.key_id IS NOT NULL
       )
       SELECT key_id, '${what}' AS what, ${movable} AS movable, (SELECT count(*) FROM (
         SELECT FROM ${table} WHERE ${key} = used.key_id LIMIT ${MAX_COUNT}) AS counted) AS count
@@ -196,13 +196,13 @@ const indexedUses = (table: string, column: string, position: number, what: stri
 
 /** The uses of each key in a column of accounts whose texts begin with the id of their key and are indexed in byte order. */
 const hashUses = (column: string) => {
-  const next = (after: string) =>
+  const selectNextSql = (after: string) =>
     `SELECT split_part(${column}, '.', 1) FROM account WHERE ${column} IS NOT NULL ${after} ORDER BY ${column} LIMIT 1`
   // In byte order, a slash follows the dot behind the id.
   const end = "used.key_id || '/'"
   return `SELECT * FROM (
       WITH RECURSIVE used (key_id) AS (
-        (${next('')}) UNION ALL SELECT (${next(`AND ${column} > ${end}`)}) FROM used WHERE used.key_id IS NOT NULL
+        (${selectNextSql('')}) UNION ALL SELECT (${selectNextSql(`AND ${column} > ${end}`)}) FROM used WHERE used.key_id IS NOT NULL
       )
       SELECT key_id, 'hashes of accounts' AS what, 1 AS movable, (SELECT count(*) FROM (
         SELECT FROM account WHERE ${column} > used.key_id AND ${column} < ${end} LIMIT ${MAX_COUNT}) AS counted) AS count
@@ -212,13 +212,13 @@ const hashUses = (column: string) => {
 
 // Messages are sealed while they are queued.
 const KEY_USES = `SELECT key_id AS "keyId", what, movable = 1 AS movable, least(sum(count), ${MAX_COUNT})::integer AS count FROM (
-    ${indexedUses('app_secret', 'sealed', 2, 'authenticator secrets', 1)}
-    UNION ALL ${indexedUses('app_secret', 'pending', 2, 'authenticator secrets', 1)}
+    ${countIndexedUses('app_secret', 'sealed', 2, 'authenticator secrets', 1)}
+    UNION ALL ${countIndexedUses('app_secret', 'pending', 2, 'authenticator secrets', 1)}
     UNION ALL ${hashUses('reference')}
     UNION ALL ${hashUses('email_hash')}
     UNION ALL ${hashUses('phone_hash')}
-    UNION ALL ${indexedUses('backup_code', 'mac', 1, BACKUP_CODES, 0)}
-    UNION ALL ${indexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
+    UNION ALL ${countIndexedUses('backup_code', 'mac', 1, BACKUP_CODES, 0)}
+    UNION ALL ${countIndexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
     UNION ALL ${selectWaiting("split_part(sealed, '.', 2), 'queued messages', 1, 1")}
     UNION ALL SELECT split_part(sealed, '.', 2), 'transcription jobs', 1, 1 FROM transcription_job
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook

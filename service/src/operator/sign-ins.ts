@@ -6,7 +6,12 @@ import { MINUTE_MS } from '../time.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import { type ConsoleCounters, consoleCounters } from './console-counters.js'
-import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } from './operator-account.js'
+import {
+  canonicalEmail,
+  createOperatorAccount,
+  findOperatorRow,
+  type OperatorAccount,
+} from './operator-account.js'
 
 /** How often passwords are checked: for one account from one network, for one account, and from one network. */
 const PER_NETWORK = { attempts: 10, windowMs: 15 * MINUTE_MS }
@@ -35,7 +40,7 @@ export async function checkSignIn(
   const row = await findOperatorRow(store, email)
   const isCorrect = await isPassword(given.password, row?.password ?? null)
   if (!row || !isCorrect) return { outcome: 'refused' }
-  const operator = operatorFrom(row)
+  const operator = createOperatorAccount(row)
   const hasFactor = operator.hasApp || operator.keys.length > 0
   if (!hasFactor && row.enroll_until <= Date.now()) return { outcome: 'refused' }
   await counters.remove(fromNetwork)

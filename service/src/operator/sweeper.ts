@@ -1,4 +1,4 @@
-import { type Store, statement } from '../store/store.js'
+import { createStatement, type Store } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 import { MINUTE_MS } from '../time.js'
 
@@ -57,7 +57,7 @@ export function sweeper(
 export type Lease = ReturnType<typeof leaseOf>
 
 // A row instead of an advisory lock, which not every database engine has, and which poolers lose.
-const ACQUIRE = statement<{ task: string; holder: string; now: number; until: number }>(
+const ACQUIRE = createStatement<{ task: string; holder: string; now: number; until: number }>(
   `INSERT INTO lease AS held (task, holder, leased_until) VALUES (:task, :holder, :until::bigint)
    ON CONFLICT (task) DO UPDATE SET holder = :holder, leased_until = :until::bigint
    WHERE held.leased_until <= :now::bigint OR held.holder = :holder RETURNING holder`,

@@ -2,13 +2,13 @@ import { listAccounts } from '../accounts/account.js'
 import { type Erasure, eraseAccount } from '../accounts/erase-account.js'
 import { exportAccount } from '../accounts/export-account.js'
 import type { AccountExport } from '../accounts/export-schema.js'
-import { type DataReference, nameOfPartition, type Partition, partitionOf } from '../store/partition.js'
+import { type DataReference, getPartition, nameOfPartition, type Partition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { openIfSealed, seal } from '../store/secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import { accountOf, masked, type UserReference, type UserState, unknownUser } from './users.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
+import { maskText, readAccount, type UserReference, type UserState, unknownUser } from './users.js'
 
 /** The result of an erasure. */
 export interface ErasedUser {
@@ -55,7 +55,7 @@ export async function eraseUserData(
 ): Promise<ErasedUser> {
   const reference = accountReference(actor.keys(), partition.id, account)
   const application = nameOfPartition(partition.id)
-  const deleted = await auditedChange(actor, async (tx, record) => {
+  const deleted = await changeWithAudit(actor, async (tx, record) => {
     const erasure = await eraseAccount(tx, partition, account)
     if (account.startsWith(ACCOUNT_PREFIX)) {
       await forgetName(tx, application, account.slice(ACCOUNT_PREFIX.length), reference)
@@ -84,7 +84,7 @@ export function exportUserData(
   account: string,
 ): Promise<AccountExport | undefined> {
   const application = nameOfPartition(partition.id)
-  return auditedChange(actor, async (tx, record) => {
+  return changeWithAudit(actor, async (tx, record) => {
     const exported = await exportAccount(actor.keys(), tx, partition, account)
     record(exported && { application, action: 'user.exported', detail: `account ${exported.reference}` })
     return exported
@@ -109,10 +109,10 @@ export async function listUserData(
       const name = account.slice(account.indexOf(':') + 1)
       return {
         account: isNamed ? name : null,
-        user: isNamed ? null : masked(name),
+        user: isNamed ? null : maskText(name),
         reference: accountReference(keys, partition.id, account),
-        email: proven_email && masked(proven_email),
-        phone: proven_phone && masked(proven_phone),
+        email: proven_email && maskText(proven_email),
+        phone: proven_phone && maskText(proven_phone),
         lockedUntil: locked_until > Date.now() ? locked_until : null,
         authenticatorApp: app,
         backupCodesLeft: backup_codes,
@@ -147,7 +147,7 @@ const MAX_ENTRIES = 50
 /** Lists the latest challenges, messages and wrong codes of a user, the newest first. */
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
-  const key = [partitionOf(user), accountOf(user)]
+  const key = [getPartition(user), readAccount(user)]
   return store.query<TimelineEntry>(
     `(SELECT created_at AS at, 'challenge' AS kind, method || ' for ' || purpose AS what,
         attempts || ' of ' || max_attempts || ' attempts, '
@@ -175,7 +175,7 @@ export interface UserFilter extends DataReference {
 export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserPage> {
   const { application, mode, ...page } = filter
   await mustExist(actor.store, application)
-  const partition = { id: partitionOf({ application, mode }) }
+  const partition = { id: getPartition({ application, mode }) }
   const found = await listUserData(actor.store, actor.keys(), partition, page)
   if (!found)
     throw new OperatorError('This page does not exist: use the `next` of an earlier page of the same list.')
@@ -185,8 +185,8 @@ export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserP
 /** Exports the stored data about a user. */
 export async function exportUser(actor: Actor, user: UserReference): Promise<AccountExport> {
   await mustExist(actor.store, user.application)
-  const partition = { id: partitionOf(user) }
-  const exported = await exportUserData(actor, partition, accountOf(user))
+  const partition = { id: getPartition(user) }
+  const exported = await exportUserData(actor, partition, readAccount(user))
   if (!exported) throw unknownUser(user)
   return exported
 }
@@ -194,5 +194,5 @@ export async function exportUser(actor: Actor, user: UserReference): Promise<Acc
 /** Erases the stored data about a user. */
 export async function eraseUser(actor: Actor, user: UserReference): Promise<ErasedUser> {
   await mustExist(actor.store, user.application)
-  return eraseUserData(actor, { id: partitionOf(user) }, accountOf(user))
+  return eraseUserData(actor, { id: getPartition(user) }, readAccount(user))
 }

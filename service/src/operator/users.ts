@@ -12,12 +12,12 @@ import { deleteKey, keyFrom, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import { type DataReference, dataOf, partitionOf } from '../store/partition.js'
+import { type DataReference, getPartition, parsePartition } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import { DAY_MS } from '../time.js'
-import { effectiveApplication, mustExist, storedSettings } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { effectiveApplication, findStoredSettings, mustExist } from './applications.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 
 interface FactorState {
@@ -64,10 +64,10 @@ export interface UserState {
 /** Shows the state of a user. */
 export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
   const { store } = actor
-  const settings = await storedSettings(store, user.application)
+  const settings = await findStoredSettings(store, user.application)
   const { limits } = effectiveApplication(actor, user.application, settings)
-  const partition = partitionOf(user)
-  const key = [partition, accountOf(user)]
+  const partition = getPartition(user)
+  const key = [partition, readAccount(user)]
   const [account] = await store.query<{
     locked_until: number
     failures: number
@@ -90,20 +90,20 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
     key,
   )
   return {
-    user: maskedUser(user),
+    user: maskUser(user),
     lockedUntil: account.locked_until > Date.now() ? account.locked_until : null,
     failures: account.failures,
-    email: account.proven_email && masked(account.proven_email),
-    phone: account.proven_phone && masked(account.proven_phone),
+    email: account.proven_email && maskText(account.proven_email),
+    phone: account.proven_phone && maskText(account.proven_phone),
     locale: account.locale,
     authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
-    backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(user)),
-    keys: (await listKeys(store, { id: partition }, accountOf(user))).length,
+    backupCodesLeft: await backupCodesLeft(store, { id: partition }, readAccount(user)),
+    keys: (await listKeys(store, { id: partition }, readAccount(user))).length,
     factors: factors.map((row) => ({
-      factor: maskedFactor(row.factor),
+      factor: maskFactor(row.factor),
       // An operator's disabling is stored as a number that no guessing reaches.
       failures: row.failures % DISABLED_BY_OPERATOR,
-      disabled: disabledBy(row.failures, limits.failuresBeforeDisable),
+      disabled: findDisabled(row.failures, limits.failuresBeforeDisable),
     })),
   }
 }
@@ -111,11 +111,11 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
 /** Lifts the lock of a user. It forgives no failure (R25, R26). */
 export async function unlockUser(actor: Actor, user: UserReference): Promise<void> {
   await changeRows(actor, {
-    ...{ application: user.application, action: 'user.unlocked', detail: maskedUser(user) },
+    ...{ application: user.application, action: 'user.unlocked', detail: maskUser(user) },
     sql: `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
       RETURNING account`,
-    values: [partitionOf(user), accountOf(user), Date.now()],
-    otherwise: `${maskedUser(user)} is not locked in "${user.application}".`,
+    values: [getPartition(user), readAccount(user), Date.now()],
+    otherwise: `${maskUser(user)} is not locked in "${user.application}".`,
   })
 }
 
@@ -125,10 +125,10 @@ export async function disableFactor(
   user: UserReference,
   factor: string,
 ): Promise<DisabledFactor> {
-  const factorName = factorOf(factor)
-  const key = [partitionOf(user), accountOf(user)]
-  const shown = maskedFactor(factorName)
-  return auditedChange(actor, async (tx, record) => {
+  const factorName = readFactor(factor)
+  const key = [getPartition(user), readAccount(user)]
+  const shown = maskFactor(factorName)
+  return changeWithAudit(actor, async (tx, record) => {
     await mustExist(tx, user.application)
     const [account] = await tx.query(
       'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
@@ -141,7 +141,7 @@ export async function disableFactor(
        ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
       [...key, factorName, DISABLED_BY_OPERATOR],
     )
-    const detail = `${shown} of ${maskedUser(user)}`
+    const detail = `${shown} of ${maskUser(user)}`
     record({ application: user.application, action: 'factor.disabled', detail })
     return { factor: shown, wasKnown }
   })
@@ -166,13 +166,13 @@ async function isKnown(tx: Queries, key: readonly string[], factor: string): Pro
   return row?.known ?? false
 }
 
-function disabledBy(failures: number, failuresBeforeDisable: number): FactorState['disabled'] {
+function findDisabled(failures: number, failuresBeforeDisable: number): FactorState['disabled'] {
   if (failures >= DISABLED_BY_OPERATOR) return 'by an operator'
   return failures >= failuresBeforeDisable ? 'too many wrong codes' : 'no'
 }
 
 /** The name of a factor in rows. Throws an `OperatorError` when it is none. */
-export function factorOf(text: string): string {
+export function readFactor(text: string): string {
   if (text === 'app') return APP_FACTOR
   if (text === 'backup') return BACKUP_FACTOR
   const method = KEY_METHODS.find((known) => known === text)
@@ -186,9 +186,9 @@ export function factorOf(text: string): string {
 }
 
 /** A factor as it may be shown. */
-export function maskedFactor(factor: string): string {
+export function maskFactor(factor: string): string {
   const colon = factor.indexOf(':')
-  return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
+  return colon < 0 ? factor : `${factor.slice(0, colon)} ${maskText(factor.slice(colon + 1))}`
 }
 
 /** Identifies an account: by a contact, or by the application's own name for it. */
@@ -200,11 +200,11 @@ export interface UserReference extends DataReference {
 }
 
 /** The account in rows. Throws an `OperatorError` when `user` is neither a contact nor marked as an account's name. */
-export function accountOf({ user, isAccount }: UserReference): string {
-  return isAccount ? `account:${user}` : `contact:${canonicalUser(contactOf(user))}`
+export function readAccount({ user, isAccount }: UserReference): string {
+  return isAccount ? `account:${user}` : `contact:${canonicalUser(parseContact(user))}`
 }
 
-function contactOf(text: string): Contact {
+function parseContact(text: string): Contact {
   const contact = parseUser(text)
   if (contact) return contact
   throw new OperatorError(
@@ -214,21 +214,21 @@ function contactOf(text: string): Contact {
 }
 
 /** The user whose account rows name like this: the opposite of `accountOf`. */
-export function userOf(partition: string, account: string): UserReference {
+export function createUserReference(partition: string, account: string): UserReference {
   return {
-    ...dataOf(partition),
+    ...parsePartition(partition),
     user: account.slice(account.indexOf(':') + 1),
     isAccount: account.startsWith('account:'),
   }
 }
 
 /** The account as it may be shown. */
-export function maskedUser({ user, isAccount }: UserReference): string {
-  return isAccount ? user : masked(user)
+export function maskUser({ user, isAccount }: UserReference): string {
+  return isAccount ? user : maskText(user)
 }
 
 /** A contact as it may be shown. */
-export function masked(text: string): string {
+export function maskText(text: string): string {
   const contact = parseUser(text)
   return contact ? maskContact(contact) : '•••'
 }
@@ -239,7 +239,7 @@ export function unknownUser(user: UserReference): OperatorError {
   const where = isTest ? ' in its test data' : ''
   const hint = isTest ? '' : ' For data of test keys, add --test.'
   return new OperatorError(
-    `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
+    `${maskUser(user)} has no account in "${user.application}"${where}. ` +
       `If the application names its accounts itself, write that name and add --account; "find" shows it.${hint}`,
   )
 }
@@ -247,16 +247,16 @@ export function unknownUser(user: UserReference): OperatorError {
 /** Lists the keys of a user. */
 export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
   await mustExist(store, user.application)
-  const rows = await listKeys(store, { id: partitionOf(user) }, accountOf(user))
+  const rows = await listKeys(store, { id: getPartition(user) }, readAccount(user))
   return rows.map(keyFrom)
 }
 
 /** Removes a key of a user. */
 export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
-  const partition = { id: partitionOf(user) }
-  const account = accountOf(user)
+  const partition = { id: getPartition(user) }
+  const account = readAccount(user)
   const reference = accountReference(actor.keys(), partition.id, account)
-  await auditedChange(actor, async (tx, record) => {
+  await changeWithAudit(actor, async (tx, record) => {
     await mustExist(tx, user.application)
     const known = await listKeys(tx, partition, account)
     if (!known.some((key) => key.id === id)) throw unknownKey(user)
@@ -274,6 +274,6 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
 /** The error for a key that the account does not have. */
 export function unknownKey(user: UserReference): OperatorError {
   return new OperatorError(
-    `${maskedUser(user)} has no such key in "${user.application}": list them with user keys.`,
+    `${maskUser(user)} has no such key in "${user.application}": list them with user keys.`,
   )
 }

@@ -1,6 +1,6 @@
 import { LEASE_MS } from '../messages/delivery/outbox-table.js'
-import { type DataReference, partitionOf } from '../store/partition.js'
-import { statement } from '../store/store.js'
+import { type DataReference, getPartition } from '../store/partition.js'
+import { createStatement } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -27,21 +27,21 @@ const WAITS = `application = :application AND listed_state = 'queued' AND attemp
 const OF_FILTER = `(:attemptedBy::bigint IS NULL OR updated_at <= :attemptedBy) AND channel = coalesce(:channel, channel)
   AND (:carrier::text IS NULL OR carrier = :carrier)`
 
-const COUNT = statement<Parameters>(
+const COUNT = createStatement<Parameters>(
   `SELECT count(*)::integer AS count FROM (SELECT FROM outbox WHERE ${WAITS} AND ${OF_FILTER} LIMIT 10000) AS waiting`,
 )
-const RETRY = statement<Parameters>(
+const RETRY = createStatement<Parameters>(
   `UPDATE outbox SET due_at = :now::bigint WHERE ${WAITS} AND ${OF_FILTER} RETURNING id`,
 )
-const RETRY_ONE = statement<Parameters>(
+const RETRY_ONE = createStatement<Parameters>(
   `UPDATE outbox SET due_at = :now::bigint WHERE ${WAITS} AND id = :id RETURNING id`,
 )
 
-function parametersOf(filter: WaitingFilter & { readonly id?: string }): Parameters {
+function listParameters(filter: WaitingFilter & { readonly id?: string }): Parameters {
   const { application, mode, channel = null, carrier = null, id = null, attemptedBy = null } = filter
   const now = Date.now()
   return {
-    ...{ application: partitionOf({ application, mode }), id, channel, carrier, attemptedBy, now },
+    ...{ application: getPartition({ application, mode }), id, channel, carrier, attemptedBy, now },
     leasedUntil: now + LEASE_MS,
   }
 }
@@ -49,7 +49,7 @@ function parametersOf(filter: WaitingFilter & { readonly id?: string }): Paramet
 /** Counts the messages that wait. */
 export async function countWaiting({ store }: Actor, filter: WaitingFilter): Promise<number> {
   await mustExist(store, filter.application)
-  const row = await COUNT.first<{ count: number }>(store, parametersOf(filter))
+  const row = await COUNT.first<{ count: number }>(store, listParameters(filter))
   return row?.count ?? 0
 }
 
@@ -61,7 +61,7 @@ export async function retryMessages(actor: Actor, filter: WaitingFilter): Promis
     ...{ application, action: 'messages.retried' },
     detail: ({ length }) => [`${length} messages`, ...of].filter(Boolean).join(', '),
     sql: RETRY.text,
-    values: RETRY.values(parametersOf(filter)),
+    values: RETRY.values(listParameters(filter)),
     otherwise: 'No such message waits any more.',
   })
   return retried.length
@@ -72,7 +72,7 @@ export async function retryMessage(actor: Actor, message: MessageReference): Pro
   await changeRows(actor, {
     ...{ application: message.application, action: 'message.retried', detail: message.id },
     sql: RETRY_ONE.text,
-    values: RETRY_ONE.values(parametersOf(message)),
+    values: RETRY_ONE.values(listParameters(message)),
     otherwise:
       'This message does not wait, or its next attempt is made within seconds. A message that was given up cannot be sent again: its content is deleted, and the user requests a new code.',
   })

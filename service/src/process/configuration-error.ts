@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { jsonIn } from '../json.js'
+import { readJson } from '../json.js'
 
 /** The rule inside defaults, options and transformations, which says what kind of value is given. */
 export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
@@ -10,12 +10,12 @@ export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** The value of a text: lists with commas, pairs as `GB:0.04,*:0.20`, else JSON. Text of another form is left to the rule to refuse. */
-export function writtenValue(rule: z.core.$ZodType, text: string): unknown {
+export function parseWritten(rule: z.core.$ZodType, text: string): unknown {
   const base = baseOf(rule)
   if (base instanceof z.ZodArray) return text === '' ? [] : text.split(',').map((part) => part.trim())
   if (base instanceof z.ZodBoolean) return text === 'true' || (text === 'false' ? false : text)
   if (base instanceof z.ZodRecord) return parsePairs(base.def.valueType, text)
-  if (base instanceof z.ZodUnknown) return jsonIn(text) ?? text
+  if (base instanceof z.ZodUnknown) return readJson(text) ?? text
   // Limits: whole numbers, and durations, which may have a unit.
   if (base instanceof z.ZodCustom) return /^\d{1,9}$/.test(text) ? Number(text) : text
   if (base instanceof z.ZodNumber) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
@@ -23,12 +23,15 @@ export function writtenValue(rule: z.core.$ZodType, text: string): unknown {
 }
 
 /** The values that a rule allows, if it lists them, and whether there may be several. */
-export function choicesIn(rule: z.core.$ZodType): { readonly choices?: string[]; readonly isList: boolean } {
+export function listChoices(rule: z.core.$ZodType): {
+  readonly choices?: string[]
+  readonly isList: boolean
+} {
   const base = baseOf(rule)
   const isList = base instanceof z.ZodArray
-  const one = isList ? base.element : base
-  if (one instanceof z.ZodEnum) return { choices: one.options.map(String), isList }
-  return one instanceof z.ZodBoolean ? { choices: ['true', 'false'], isList } : { isList }
+  const single = isList ? base.element : base
+  if (single instanceof z.ZodEnum) return { choices: single.options.map(String), isList }
+  return single instanceof z.ZodBoolean ? { choices: ['true', 'false'], isList } : { isList }
 }
 
 /** `1:{code},2:{minutes}`. */
@@ -36,7 +39,7 @@ function parsePairs(values: z.core.$ZodType, text: string): unknown {
   const pairs = text.split(',').map((pair) => /^([^:]*):(.*)$/s.exec(pair)?.slice(1) ?? [])
   if (pairs.some(({ length }) => length === 0)) return text
   return Object.fromEntries(
-    pairs.map(([name = '', value = '']) => [name.trim(), writtenValue(values, value.trim())]),
+    pairs.map(([name = '', value = '']) => [name.trim(), parseWritten(values, value.trim())]),
   )
 }
 

@@ -1,12 +1,12 @@
 import { openStore } from '../store/open.js'
-import { keysFrom } from '../store/secrets/keys.js'
+import { deriveKeys } from '../store/secrets/keys.js'
 import { readOptions, type ServiceOptions } from './options.js'
 import type { CountersignService } from './service.js'
 
 /** Starts a service. Rejects with a `ConfigurationError` that lists every fault of the options, or says why the store cannot be opened. */
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
-  const keys = keysFrom(settings.secret, settings.previousSecrets)
+  const keys = deriveKeys(settings.secret, settings.previousSecrets)
   // Its error is thrown below.
   const meanwhile = () => void loadRest().catch(() => {})
   const store = await openStore({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { closestMatch } from 'leven'
 import * as z from 'zod'
 import { processSchema } from '../accounts/limits.js'
-import { baseOf, ConfigurationError, selectFaults, writtenValue } from '../process/configuration-error.js'
+import { baseOf, ConfigurationError, parseWritten, selectFaults } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
 import { developmentSecret } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
@@ -87,10 +87,10 @@ function readProcess(env: Environment, production: boolean, faults: string[]) {
   }
   const given = PROCESS_VARIABLES.flatMap((variable) => {
     const text = own[variable.name as keyof typeof own]
-    return text ? [[variable.option, writtenValue(variable.rule, text)]] : []
+    return text ? [[variable.option, parseWritten(variable.rule, text)]] : []
   })
   const parsed = processSchema.safeParse(Object.fromEntries(given))
-  const described = (parsed.error?.issues ?? []).map(({ message }) => aboutVariable(`${message}.`))
+  const described = (parsed.error?.issues ?? []).map(({ message }) => describeVariable(`${message}.`))
   faults.push(
     ...described.map((fault) => (env.SERVICE_PORT ? fault : fault.replace(/^SERVICE_PORT/, 'PORT'))),
   )
@@ -110,8 +110,8 @@ function readVariables(env: Environment, hasConsole: boolean, faults: string[]):
     const text = env[variable.name]
     const [name = '', member] = variable.option.split('.')
     if (!text || (name === 'console' && !hasConsole)) continue
-    if (member === undefined) options[name] = valueIn(variable, text)
-    else groups[name] = { ...groups[name], [member]: valueIn(variable, text) }
+    if (member === undefined) options[name] = readValue(variable, text)
+    else groups[name] = { ...groups[name], [member]: readValue(variable, text) }
   }
   const { relyingParty, ...others } = groups
   if (!relyingParty || relyingParty.id !== undefined) return { ...options, ...groups }
@@ -121,12 +121,12 @@ function readVariables(env: Environment, hasConsole: boolean, faults: string[]):
   return { ...options, ...others }
 }
 
-function valueIn({ option, rule }: Variable, text: string): unknown {
+function readValue({ option, rule }: Variable, text: string): unknown {
   // Anything but JSON is refused like every other wrong value.
   if (option === 'keyPolicy.metadata') return tryTo(() => JSON.parse(readFileSync(text, 'utf8'))) ?? null
-  if (option === 'previousSecrets') return previousSecretsIn(text)
+  if (option === 'previousSecrets') return parsePreviousSecrets(text)
   if (option === 'notices' && text === 'none') return []
-  const value = writtenValue(rule, text)
+  const value = parseWritten(rule, text)
   return Array.isArray(value) ? value.filter((part) => part !== '') : value
 }
 
@@ -138,7 +138,7 @@ function optionFaults(options: ServiceOptions): readonly string[] {
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     return error.faults.map((fault) =>
-      aboutVariable(fault).replace(/^(SERVICE_NOTICES must be) a/, '$1 "none" or a'),
+      describeVariable(fault).replace(/^(SERVICE_NOTICES must be) a/, '$1 "none" or a'),
     )
   }
 }
@@ -150,11 +150,11 @@ export function readSecrets(
 ): { readonly secret: string; readonly previousSecrets: string[] } {
   return {
     secret: env.SERVICE_SECRET || developmentSecret(dataDir),
-    previousSecrets: previousSecretsIn(env.SERVICE_PREVIOUS_SECRETS ?? ''),
+    previousSecrets: parsePreviousSecrets(env.SERVICE_PREVIOUS_SECRETS ?? ''),
   }
 }
 
-function previousSecretsIn(text: string): string[] {
+function parsePreviousSecrets(text: string): string[] {
   // A secret may contain a comma, which the list percent-encodes.
   const previous = text.split(',').map((secret) => secret.trim().replaceAll('%2C', ','))
   return previous.filter((secret) => secret !== '')
@@ -202,11 +202,11 @@ function nameOf(option: string): string {
   return PREFIX + words.replace('.', '_').toUpperCase()
 }
 
-function variablesIn(shape: z.core.$ZodShape, owner = ''): Variable[] {
+function listVariables(shape: z.core.$ZodShape, owner = ''): Variable[] {
   return Object.entries(shape).flatMap(([name, rule]) => {
     const option = `${owner}${name}`
     const base = baseOf(rule)
-    if (base instanceof z.ZodObject) return variablesIn(base.shape, `${option}.`)
+    if (base instanceof z.ZodObject) return listVariables(base.shape, `${option}.`)
     return WITHOUT_VARIABLE.includes(option)
       ? []
       : [{ name: nameOf(option), option, rule, ...EXCEPTIONS[option] }]
@@ -214,10 +214,10 @@ function variablesIn(shape: z.core.$ZodShape, owner = ''): Variable[] {
 }
 
 /** The variables of what only a process has. */
-export const PROCESS_VARIABLES: readonly Variable[] = variablesIn(processSchema.shape)
+export const PROCESS_VARIABLES: readonly Variable[] = listVariables(processSchema.shape)
 
 /** The variables of the options of `createService`. */
-export const OPTION_VARIABLES: readonly Variable[] = variablesIn(optionsSchema.shape)
+export const OPTION_VARIABLES: readonly Variable[] = listVariables(optionsSchema.shape)
 
 /** The name of every variable. */
 export const VARIABLE_NAMES: readonly string[] = [...PROCESS_VARIABLES, ...OPTION_VARIABLES].map(
@@ -225,11 +225,13 @@ export const VARIABLE_NAMES: readonly string[] = [...PROCESS_VARIABLES, ...OPTIO
 )
 
 /** The sentence about an option, with the name of its variable. */
-function aboutVariable(fault: string): string {
+function describeVariable(fault: string): string {
   const all = [...PROCESS_VARIABLES, ...OPTION_VARIABLES]
   return fault.replace(
     /^[\w.]+/,
-    (option) => all.find((one) => one.option === option || one.option === `limits.${option}`)?.name ?? option,
+    (option) =>
+      all.find((variable) => variable.option === option || variable.option === `limits.${option}`)?.name ??
+      option,
   )
 }
 

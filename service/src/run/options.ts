@@ -2,14 +2,14 @@ import { SCOPES } from 'countersign/protocol'
 import * as z from 'zod'
 import { NOTICES } from '../accounts/application.js'
 import {
-  faultsInPolicy,
+  findPolicyFaults,
   keyPolicyOption,
   relyingPartyOption,
   unfitOrigins,
 } from '../accounts/applications/key-settings.js'
 import { displayName } from '../accounts/applications/setting-text.js'
 import { noticesRule, originRule, UNNAMED } from '../accounts/applications/settings.js'
-import { type Limits, limitRules, limitsFrom, processRules } from '../accounts/limits.js'
+import { completeLimits, type Limits, limitRules, processRules } from '../accounts/limits.js'
 import { parseDelivery } from '../messages/carriers/delivery-option.js'
 import { phoneCheckRule } from '../messages/carriers/phone-check.js'
 import { type Routes, usesInbox } from '../messages/carriers/route.js'
@@ -32,7 +32,8 @@ import type { Transcriber } from '../transcription/engines/transcriber.js'
 import type { LiveTranscriber } from '../transcription/live/live-transcription.js'
 import { addressRule, consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
 
-const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
+const createTextRule = (name: string, remedy: string) =>
+  z.string({ error: `${name} must be text: ${remedy}` })
 
 const address = z.string({ error: 'must be an address such as `inbox` or `smtp://…`' })
 const delivery = z.union(
@@ -59,13 +60,13 @@ const delivery = z.union(
 
 /** A key that clients send as a bearer token. */
 const bearerKey = (name: string) =>
-  text(name, '32 random bytes').regex(/^[\x21-\x7e]{16,512}$/, {
+  createTextRule(name, '32 random bytes').regex(/^[\x21-\x7e]{16,512}$/, {
     error: `${name} must have 16 to 512 visible ASCII characters: use 32 random bytes`,
   })
 
 /** The key of a server, which is sent to it in a header. */
 const serverKey = (name: string, remedy: string) =>
-  text(name, remedy).regex(/^[\x21-\x7e]+$/, {
+  createTextRule(name, remedy).regex(/^[\x21-\x7e]+$/, {
     error: `${name} must be one line of visible ASCII characters`,
   })
 
@@ -86,15 +87,15 @@ const isTextOrHas = (method: string) => (value: unknown) =>
 /** The rule of each option. */
 export const optionsSchema = z.strictObject({
   /** Folder of the embedded database; `memory://` keeps all data in memory. Defaults to `memory://`. */
-  dataDir: text('dataDir', 'a folder, or memory://')
+  dataDir: createTextRule('dataDir', 'a folder, or memory://')
     .min(1, { error: 'dataDir must not be empty' })
     .optional(),
   /** A PostgreSQL 15+ database, `postgresql://user:password@host/name`; `dataDir` is then ignored. Defaults to none. */
-  databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
+  databaseUrl: createTextRule('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
   /** The secret from which all keys are derived, at least 32 characters. In production, a repetitive one is refused. Required. */
-  secret: text(
+  secret: createTextRule(
     'secret',
     '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
   ).min(32, {
@@ -128,11 +129,11 @@ export const optionsSchema = z.strictObject({
    * with the setting `countries` and those that were created before. Without it, the application `default` serves the phone
    * numbers of every country, which SMS pumping abuses.
    */
-  homeCountry: text('homeCountry', 'an ISO code of two capital letters, such as GB')
+  homeCountry: createTextRule('homeCountry', 'an ISO code of two capital letters, such as GB')
     .refine(isCountry, { error: 'homeCountry must be an ISO code of two capital letters, such as GB' })
     .optional(),
   /** Language of messages when the user's language is unknown, as a BCP 47 tag. Defaults to `en`. */
-  locale: text('locale', 'a language tag such as en')
+  locale: createTextRule('locale', 'a language tag such as en')
     .refine(isSupportedLanguage, {
       error: `locale must be a tag of one of the languages ${SUPPORTED_LANGUAGES.join(', ')}`,
     })
@@ -147,7 +148,7 @@ export const optionsSchema = z.strictObject({
   /** The account notices that the service sends. Omit those that your app sends itself. Defaults to all. */
   notices: noticesRule.default([...NOTICES]),
   /** Secret that signs webhook requests to addresses without `?secret=`, at least 16 characters. Defaults to one derived from `secret`. */
-  webhookSecret: text('webhookSecret', 'at least 16 characters')
+  webhookSecret: createTextRule('webhookSecret', 'at least 16 characters')
     .min(16, { error: 'webhookSecret must have at least 16 characters' })
     .optional(),
   /**
@@ -171,13 +172,13 @@ export const optionsSchema = z.strictObject({
    * ARN of the Amazon SNS topic that receives the notifications of Amazon SES, `arn:aws:sns:…`: bounces, complaints and
    * deliveries of mails then change their delivery state. Defaults to none.
    */
-  sesTopic: text('sesTopic', 'the ARN of a topic, arn:aws:sns:<region>:<account>:<name>')
+  sesTopic: createTextRule('sesTopic', 'the ARN of a topic, arn:aws:sns:<region>:<account>:<name>')
     .refine((arn) => snsHost(arn) !== undefined, {
       error: 'sesTopic must be the ARN of a topic, arn:aws:sns:<region>:<account>:<name>',
     })
     .optional(),
   /** Verification key of SendGrid's signed event webhook, as SendGrid shows it. Defaults to none. */
-  sendgridVerificationKey: text('sendgridVerificationKey', 'the key that SendGrid shows')
+  sendgridVerificationKey: createTextRule('sendgridVerificationKey', 'the key that SendGrid shows')
     .transform(
       reading(
         (value) =>
@@ -324,7 +325,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
       jobStorageMegabytes < jobRecordingMegabytes,
   })
   faults.push(...together, ...relyingPartyFaults(parsed.data?.relyingParty))
-  if (keyPolicy) faults.push(...faultsInPolicy(keyPolicy))
+  if (keyPolicy) faults.push(...findPolicyFaults(keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const {
     delivery: _delivery,
@@ -336,7 +337,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     ...settings
   } = parsed.data
   const postgres = { poolSize, connectTimeoutMs, statementTimeoutMs }
-  return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes, postgres }
+  return { ...settings, metricsWithoutKey, limits: completeLimits(limits), routes, postgres }
 }
 
 /** Whether a secret has fewer than 16 different pairs of neighboring characters; 32 random digits have more. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve as absolute } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { apiServer, limitConnections, withConsole } from '../api/http/server.js'
+import { addConsole, apiServer, limitConnections } from '../api/http/server.js'
 import { acceptLocalInvitations } from '../operator/local-invitations.js'
 import { ConfigurationError } from '../process/configuration-error.js'
 import { readFileLimit } from '../process/file-limit.js'
@@ -48,7 +48,7 @@ export async function serve(): Promise<void> {
   }
   const { api, console } = service
   const isShared = console && !consoleAddress
-  const server = apiServer(isShared ? withConsole(api, console) : api, options.publicUrl)
+  const server = apiServer(isShared ? addConsole(api, console) : api, options.publicUrl)
   service.attach(server)
   if (connections !== undefined) {
     let silentUntil = 0
@@ -70,18 +70,18 @@ export async function serve(): Promise<void> {
   }
   const { address, port: boundPort } = server.address() as AddressInfo
   logger({ level: 'info', event: 'service.started', ...service.info, address: `${address}:${boundPort}` })
-  print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
+  print(`The MFA service listens on ${describeListening(host, boundPort)}`)
   const consolePort = consoleServer ? (consoleServer.address() as AddressInfo).port : boundPort
   const consoleUrl = options.console?.url ?? options.publicUrl
   const consoleHost = consoleServer ? consoleAddress?.host : host
-  const consoleAt = `${consoleUrl ?? addressAt(consoleHost, consolePort)}/console`
+  const consoleAt = `${consoleUrl ?? describeAddress(consoleHost, consolePort)}/console`
   if (console) print(`The console is at ${consoleAt}`)
   else if (!isProduction()) print(`The console is off. SERVICE_CONSOLE=true opens it at ${consoleAt}`)
   const ownFolder = options.databaseUrl === undefined ? options.dataDir : undefined
   let refuseInvitations = () => {}
   if (service.inbox) {
     print(
-      `The inbox keeps the messages by ${channelsOfInbox(service.info.carriers)}: GET /v1/test/inbox?to=… with the API key`,
+      `The inbox keeps the messages by ${listInboxChannels(service.info.carriers)}: GET /v1/test/inbox?to=… with the API key`,
     )
   }
 
@@ -157,10 +157,10 @@ async function printFirstInvitation(
   if (operators.some(({ state }) => state === 'active')) return
   // In production, a link must not end up where the output of the process is kept.
   if (isProduction()) {
-    const folder = ownFolder === undefined ? '' : `DATA_DIR=${quoted(absolute(ownFolder))} `
+    const folder = ownFolder === undefined ? '' : `DATA_DIR=${quotePath(absolute(ownFolder))} `
     print(
       `Nobody can sign in to the console yet. Invite yourself, while the service runs${ownFolder === undefined ? ' and with its environment variables' : ''}: ` +
-        `${folder}node ${quoted(COMMAND)} operator invite you@example.com --role admin`,
+        `${folder}node ${quotePath(COMMAND)} operator invite you@example.com --role admin`,
     )
     return
   }
@@ -171,14 +171,14 @@ async function printFirstInvitation(
   )
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
 
 /** The channels that the inbox serves, of a text such as `email=smtp, sms=inbox`. */
-function channelsOfInbox(carriers: string): string {
-  const served = carriers.split(', ').filter((one) => /[=|]inbox\b/.test(one))
-  return served.map((one) => one.slice(0, one.indexOf('='))).join(', ')
+function listInboxChannels(carriers: string): string {
+  const served = carriers.split(', ').filter((entry) => /[=|]inbox\b/.test(entry))
+  return served.map((entry) => entry.slice(0, entry.indexOf('='))).join(', ')
 }
 
 /** Where a server listens, and the beginning of the names of the variables that say so. */
@@ -195,13 +195,13 @@ function listen(server: ReturnType<typeof apiServer>, at: ListenAt): Promise<voi
   })
 }
 
-function listeningOn(host: string | undefined, port: number): string {
-  const url = addressAt(host, port)
+function describeListening(host: string | undefined, port: number): string {
+  const url = describeAddress(host, port)
   if (isEverywhere(host)) return `${url} and every other address of this machine`
   return isLoopback(host) ? `${url} (from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)` : url
 }
 
-function addressAt(host: string | undefined, port: number): string {
+function describeAddress(host: string | undefined, port: number): string {
   if (isEverywhere(host)) return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -9,16 +9,16 @@ import {
   DEFAULT_APPLICATION,
   insertApplication,
 } from '../accounts/applications/directory.js'
-import { relyingPartyOf } from '../accounts/applications/key-settings.js'
+import { createRelyingParty } from '../accounts/applications/key-settings.js'
 import { type ApplicationDefaults, isApplicationName } from '../accounts/applications/settings.js'
 import { endUndelivered } from '../accounts/challenge.js'
 import { httpApi } from '../api/http/api.js'
-import { clientAddressOf } from '../api/http/headers.js'
+import { getClientAddress } from '../api/http/headers.js'
 import { observeRequests } from '../api/http/observe-requests.js'
 import { attachStreams, streamAcceptor } from '../api/http/streams/accept-stream.js'
 import { serviceMetrics } from '../api/metrics/metrics.js'
 import { readinessCheck } from '../api/readiness.js'
-import { type FlowContext, requestsUnderWay } from '../flows/context.js'
+import { type FlowContext, limitRequestsUnderWay } from '../flows/context.js'
 import { idempotentRequests } from '../flows/idempotency/idempotent-requests.js'
 import { appImporter, type ImportAppRequest, inProcessService } from '../flows/in-process-service.js'
 import { phoneTraffic } from '../flows/phone-traffic.js'
@@ -27,16 +27,16 @@ import { activityCounter } from '../messages/activity/count-activity.js'
 import { buildCarriers } from '../messages/carriers/build-carriers.js'
 import { carrierPauses } from '../messages/carriers/fallback.js'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
-import { phoneCheckAt } from '../messages/carriers/phone-check.js'
+import { createPhoneCheck } from '../messages/carriers/phone-check.js'
 import { describeRoutes, usesInbox } from '../messages/carriers/route.js'
 import { ownWebhooks } from '../messages/carriers/webhook.js'
 import { storedOutbox } from '../messages/delivery/outbox.js'
 import { hasComplained } from '../messages/delivery/report-table.js'
 import { eventSender } from '../messages/event-delivery/event-sender.js'
-import { configuredSources, twilioReportAddress } from '../messages/receipts/configured-sources.js'
+import { createSources, twilioReportAddress } from '../messages/receipts/configured-sources.js'
 import { consoleApplication } from '../operator/console-counters.js'
 import { ceilingWatch } from '../operator/daily-ceilings.js'
-import { lockedOutUsers } from '../operator/locked-out-users.js'
+import { findLockedOutUsers } from '../operator/locked-out-users.js'
 import { type Operator, operator } from '../operator/operator.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
 import { leaseOf, sweeper } from '../operator/sweeper.js'
@@ -55,7 +55,7 @@ import {
 } from '../transcription/open-transcription.js'
 import { oidcSettings } from './console-option.js'
 import type { ServiceSettings } from './options.js'
-import { countryWarnings, lockedOutWarnings, startWarnings } from './start-warnings.js'
+import { countryWarnings, findLockedOutWarnings, startWarnings } from './start-warnings.js'
 
 /** How messages name an application; for the values, see the options of the service. */
 export type ApplicationDescription = Partial<Pick<ServiceSettings, 'applicationName' | 'origin'>>
@@ -125,17 +125,17 @@ export async function runService(
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertApplication(store, DEFAULT_APPLICATION)
   for (const warning of await countryWarnings(settings, store)) log(warning)
-  for (const warning of await lockedOutWarnings(settings, store)) log(warning)
+  for (const warning of await findLockedOutWarnings(settings, store)) log(warning)
   const applications = applicationDirectory({
     store,
-    defaults: defaultsFrom(settings),
+    defaults: createDefaults(settings),
     apiKey: settings.apiKey,
     apiKeyScopes: settings.apiKeyScopes,
     acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
     log,
   })
   const inbox = storedInbox(store, keys)
-  const reports = configuredSources(settings)
+  const reports = createSources(settings)
   const carriers = buildCarriers(settings.routes, {
     inbox,
     webhookSecret: settings.webhookSecret ?? keys.webhook,
@@ -175,18 +175,18 @@ export async function runService(
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
     phoneTraffic: traffic,
-    phoneCheck: phoneCheck && phoneCheckAt({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret }),
-    underWay: requestsUnderWay(settings.requestsPerAccount),
+    phoneCheck: phoneCheck && createPhoneCheck({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret }),
+    underWay: limitRequestsUnderWay(settings.requestsPerAccount),
   }
   const hasInbox = usesInbox(settings.routes)
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
   let inboxKey = settings.inboxKey
-  const inboxOf = (name: string) => ({
+  const createInbox = (name: string) => ({
     messages: (filter?: { readonly to?: string }) => inbox.messages(name, filter),
     key: async () => (inboxKey ??= developmentSecret(settings.dataDir ?? 'memory://', 'inbox-key')),
   })
-  const seenBy = (name: string): ServiceApplication => {
-    const development = hasInbox && { inbox: inboxOf(name) }
+  const createServiceApplication = (name: string): ServiceApplication => {
+    const development = hasInbox && { inbox: createInbox(name) }
     const mfa = inProcessService(context, () => applications.byName(name))
     return { mfa: { ...mfa, ...development }, ...development }
   }
@@ -200,7 +200,7 @@ export async function runService(
     pauses: pauses.list,
     isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
     clockDifferenceMs: async () => (await checkReadiness()).clockDifferenceMs,
-    lockedOut: () => lockedOutUsers(store, settings.relyingParty),
+    lockedOut: () => findLockedOutUsers(store, settings.relyingParty),
     ceilings: ceilings.look,
   })
   const api = httpApi({
@@ -221,7 +221,7 @@ export async function runService(
   const operatorParts = {
     onApplicationChanged: applications.forget,
     homeCountry: settings.homeCountry,
-    defaults: defaultsFrom(settings),
+    defaults: createDefaults(settings),
     keys: () => keys,
   }
   const actAs = (name: string) => operator(store, name, operatorParts)
@@ -259,7 +259,7 @@ export async function runService(
     live,
     store,
     findCaller: applications.byKey,
-    addressOf: (request) => clientAddressOf(api, request),
+    addressOf: (request) => getClientAddress(api, request),
     publicUrl: settings.publicUrl,
     log,
     observeRequest: metrics.observeRequest,
@@ -276,13 +276,13 @@ export async function runService(
   )
   return {
     info,
-    ...seenBy(DEFAULT_APPLICATION),
+    ...createServiceApplication(DEFAULT_APPLICATION),
     async openApplication(name, described = {}) {
       if (!isApplicationName(name)) throw new TypeError(`${name} is no name of an application.`)
       await insertApplication(store, name)
       const { applicationName = name, origin = settings.origin } = described
-      applications.describe(name, defaultsFrom({ ...settings, applicationName, origin }))
-      return seenBy(name)
+      applications.describe(name, createDefaults({ ...settings, applicationName, origin }))
+      return createServiceApplication(name)
     },
     api,
     ...(consolePages && { console: consolePages }),
@@ -312,7 +312,7 @@ export async function runService(
   }
 }
 
-function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
+function createDefaults(settings: ServiceSettings): ApplicationDefaults {
   return {
     name: settings.applicationName,
     origin: settings.origin,
@@ -323,7 +323,7 @@ function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
     spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: settings.notices,
     limits: settings.limits,
-    relyingParty: relyingPartyOf(settings.relyingParty, settings.applicationName),
+    relyingParty: createRelyingParty(settings.relyingParty, settings.applicationName),
     keyPolicy: settings.keyPolicy,
   }
 }

@@ -1,8 +1,8 @@
-import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
+import { adviseUnrestricted, findUnrestrictedApplications } from '../accounts/applications/offered-methods.js'
 import { LOOPBACK } from '../messages/carriers/address-parts.js'
 import { CARRIER_KINDS, type CarrierName, type Route } from '../messages/carriers/carriers.js'
 import { CHANNELS } from '../messages/message.js'
-import { lockedOutAdvice, lockedOutUsers } from '../operator/locked-out-users.js'
+import { adviseLockedOut, findLockedOutUsers } from '../operator/locked-out-users.js'
 import { isProduction } from '../process/production.js'
 import type { Queries, Store } from '../store/store.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
@@ -26,22 +26,22 @@ export function startWarnings(settings: ServiceSettings, store: Store['name']): 
 export async function countryWarnings(settings: ServiceSettings, store: Queries): Promise<LogEvent[]> {
   const servesPhones = CHANNELS.some((channel) => channel !== 'email' && settings.routes[channel])
   if (!isProduction() || !servesPhones) return []
-  const names = await unrestrictedApplications(store, settings.homeCountry)
+  const names = await findUnrestrictedApplications(store, settings.homeCountry)
   if (names.length === 0) return []
-  return [{ level: 'warn', event: 'countries.unrestricted', detail: unrestrictedAdvice(names) }]
+  return [{ level: 'warn', event: 'countries.unrestricted', detail: adviseUnrestricted(names) }]
 }
 
 /** A warning for each application with users who have nothing but keys that it does not offer now (R132). */
-export async function lockedOutWarnings(
+export async function findLockedOutWarnings(
   { relyingParty }: ServiceSettings,
   store: Queries,
 ): Promise<LogEvent[]> {
-  const found = await lockedOutUsers(store, relyingParty)
-  return found.map((one) => ({
+  const found = await findLockedOutUsers(store, relyingParty)
+  return found.map((affected) => ({
     level: 'warn',
     event: 'users.locked_out',
-    application: one.application,
-    detail: lockedOutAdvice(one),
+    application: affected.application,
+    detail: adviseLockedOut(affected),
   }))
 }
 
@@ -79,7 +79,7 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
       'The receiver cannot verify the signature: set SERVICE_WEBHOOK_SECRET, or ?secret= in the address.'
     warnings.push({ level: 'warn', event: 'delivery.unsigned', channel, detail })
   }
-  const url = addressOf(route)
+  const url = getAddress(route)
   if (url.startsWith('http:') && !LOOPBACK.test(new URL(url).hostname)) {
     const detail = 'Codes are sent over the network unencrypted: use https (an address without +http).'
     warnings.push({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
@@ -88,6 +88,6 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
 }
 
 /** Where a carrier's requests go; empty for mail servers, which have their own rule for encryption. */
-function addressOf<By extends CarrierName>({ by, settings }: Route<By>): string {
+function getAddress<By extends CarrierName>({ by, settings }: Route<By>): string {
   return CARRIER_KINDS[by].addressOf?.(settings) ?? ''
 }

@@ -81,7 +81,7 @@ const lockedByThisProcess = new Set<string>()
 async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(resolve(folder), 'lock')
-  if (lockedByThisProcess.has(file)) throw inUse(folder, process.pid)
+  if (lockedByThisProcess.has(file)) throw createInUseError(folder, process.pid)
   lockedByThisProcess.add(file)
   const mine: Holder = {
     pid: process.pid,
@@ -96,7 +96,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
     throw error
   }
   return async () => {
-    if ((await holderOf(file))?.token === mine.token) await rm(file, { force: true })
+    if ((await findHolder(file))?.token === mine.token) await rm(file, { force: true })
     lockedByThisProcess.delete(file)
   }
 }
@@ -121,22 +121,22 @@ async function takeOver(folder: string, file: string, mine: Holder): Promise<voi
         (found) => found.mtimeMs,
         () => 0,
       ))
-    if (age >= 0 && age < TAKEOVER_MS) throw inUse(folder)
+    if (age >= 0 && age < TAKEOVER_MS) throw createInUseError(folder)
     await rmdir(gate).catch(() => {})
     await mkdir(gate)
   })
   try {
-    const holder = await holderOf(file)
-    if (holder && holder.folder !== mine.folder) throw copied(folder)
-    if (holder && isAlive(holder)) throw inUse(folder, holder.pid)
+    const holder = await findHolder(file)
+    if (holder && holder.folder !== mine.folder) throw createCopiedError(folder)
+    if (holder && isAlive(holder)) throw createInUseError(folder, holder.pid)
     await rm(file, { force: true })
-    if (!(await create(file, mine))) throw inUse(folder)
+    if (!(await create(file, mine))) throw createInUseError(folder)
   } finally {
     await rmdir(gate).catch(() => {})
   }
 }
 
-async function holderOf(file: string): Promise<Holder | undefined> {
+async function findHolder(file: string): Promise<Holder | undefined> {
   try {
     return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch {
@@ -165,7 +165,7 @@ function statOf(pid: number): string[] {
   return line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? []
 }
 
-function inUse(folder: string, pid?: number): ConfigurationError {
+function createInUseError(folder: string, pid?: number): ConfigurationError {
   const who = pid ? `process ${pid}` : 'another process'
   return new ConfigurationError([
     `The data folder ${folder} is in use by ${who}; two processes would lose each other's rows. ` +
@@ -173,7 +173,7 @@ function inUse(folder: string, pid?: number): ConfigurationError {
   ])
 }
 
-function copied(folder: string): ConfigurationError {
+function createCopiedError(folder: string): ConfigurationError {
   return new ConfigurationError([
     `The data folder ${folder} was copied while a service was using it, or after one was killed, so rows may be missing or damaged. ` +
       'Stop the service that uses the original, and copy it again, or restore a backup.',

@@ -8,15 +8,15 @@ const MARKS = ['migration', 'operator_account', 'sealing_key']
 
 /** The schema of the tables in a database: where the search path led when they were made, else `mfa`. */
 export async function findSchema(databaseUrl: string, limits?: Partial<PostgresLimits>): Promise<string> {
-  return (await usedSchema(databaseUrl, limits)) ?? SCHEMA
+  return (await findUsedSchema(databaseUrl, limits)) ?? SCHEMA
 }
 
 /** Whether a PostgreSQL database has the tables of a service. Throws an error when it cannot tell. */
 export async function isServiceDatabase(databaseUrl: string): Promise<boolean> {
-  return (await usedSchema(databaseUrl)) !== undefined
+  return (await findUsedSchema(databaseUrl)) !== undefined
 }
 
-async function usedSchema(databaseUrl: string, limits?: Partial<PostgresLimits>) {
+async function findUsedSchema(databaseUrl: string, limits?: Partial<PostgresLimits>) {
   const store = postgresStore(databaseUrl, limits)
   // The catalog also shows tables that the role may not use: they must not look like a new database.
   const found = store.query<{ name: string; place: number | null; ours: boolean }>(

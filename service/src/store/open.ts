@@ -4,7 +4,7 @@ import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import { postgresStore } from './postgres-store.js'
 import { lackOfPrivileges, missingPrivileges } from './privileges.js'
-import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
+import { findSqlState, INSUFFICIENT_PRIVILEGE } from './sql-state.js'
 import type { PostgresLimits, Store } from './store.js'
 
 /** Opens PostgreSQL at `databaseUrl`, else PGlite under `dataDir`, and migrates it. Throws a `ConfigurationError` when that fails. */
@@ -49,8 +49,8 @@ export async function openStore(options: {
 }
 
 function refuseConnection(error: unknown): never {
-  if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
-  throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
+  if (findSqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
+  throw createPrivilegesError([`CONNECT ON DATABASE (${reason(error)})`], error)
 }
 
 async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'skip', meanwhile: () => void) {
@@ -58,7 +58,7 @@ async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'sk
     if (migrations === 'apply') await migrate(store, undefined, meanwhile)
     if (migrations === 'require') await requireMigrations(store)
   } catch (error) {
-    if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    if (findSqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
     // Without the privilege to read which ones were applied, it is not known whether any are pending.
     if (!(await hasNoTables(store))) await checkPrivileges(store)
     const fault =
@@ -78,10 +78,10 @@ async function requireMigrations(store: Store): Promise<void> {
 /** Refuses a role that could not run the service, before requests find out (R102). */
 async function checkPrivileges(store: Store): Promise<void> {
   const missing = await missingPrivileges(store)
-  if (missing.length > 0) throw lacksPrivileges(missing)
+  if (missing.length > 0) throw createPrivilegesError(missing)
 }
 
-function lacksPrivileges(missing: readonly string[], cause?: unknown): ConfigurationError {
+function createPrivilegesError(missing: readonly string[], cause?: unknown): ConfigurationError {
   return new ConfigurationError([lackOfPrivileges(missing)], { cause })
 }
 

@@ -1,4 +1,4 @@
-import { isRaisedConflict, sqlStateOf } from './sql-state.js'
+import { findSqlState, isRaisedConflict } from './sql-state.js'
 import type { Store, Transactions } from './store.js'
 
 /** For how long a database counts as full after it refused to write for that reason. */
@@ -7,7 +7,7 @@ const FULL_FOR_MS = 3_000
 /** Observes a store. A full database still reads, and changes rows on pages with free space: only statements that fail show it. */
 export function storeOutages(store: Store) {
   let fullUntil = 0
-  const observed = async <T>(work: Promise<T>): Promise<T> => {
+  const observeWork = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
@@ -18,8 +18,8 @@ export function storeOutages(store: Store) {
     }
   }
   const observe = (transactions: Transactions): Transactions => ({
-    query: (text, params) => observed(transactions.query(text, params)),
-    transaction: (work) => observed(transactions.transaction(work)),
+    query: (text, params) => observeWork(transactions.query(text, params)),
+    transaction: (work) => observeWork(transactions.transaction(work)),
   })
   return {
     store: { ...store, ...observe(store), background: observe(store.background) } satisfies Store,
@@ -47,7 +47,7 @@ export class StoreUnavailableError extends Error {
   readonly reason: UnavailableReason
 
   constructor(reason: UnavailableReason, options: { readonly cause: unknown }) {
-    super(`${SENTENCES[reason]}${detailOf(options.cause)}`, options)
+    super(`${SENTENCES[reason]}${describeDetail(options.cause)}`, options)
     this.name = 'StoreUnavailableError'
     this.reason = reason
   }
@@ -78,23 +78,23 @@ const REASON_OF: Readonly<Record<string, UnavailableReason>> = {
 }
 
 /** The error as a `StoreUnavailableError` if the database reported such a state, else unchanged. */
-export function asReported(error: unknown): unknown {
+export function reportOutage(error: unknown): unknown {
   if (isRaisedConflict(error)) return new StoreUnavailableError('conflict', { cause: error })
-  const state = sqlStateOf(error)
+  const state = findSqlState(error)
   const reason = state === undefined ? undefined : (REASON_OF[state] ?? REASON_OF[state.slice(0, 2)])
   return reason ? new StoreUnavailableError(reason, { cause: error }) : error
 }
 
 /** The same for an error of a network driver: without an answer of the database, it is unreachable. */
-export function asDriverError(error: unknown): unknown {
+export function reportDriverError(error: unknown): unknown {
   const isOurs =
     error instanceof StoreUnavailableError || error instanceof TypeError || error instanceof RangeError
-  if (isOurs || sqlStateOf(error) !== undefined) return asReported(error)
+  if (isOurs || findSqlState(error) !== undefined) return reportOutage(error)
   return new StoreUnavailableError('unreachable', { cause: error })
 }
 
 /** The database's own message; for a connection that several addresses refused, the message of the first. */
-function detailOf(cause: unknown): string {
+function describeDetail(cause: unknown): string {
   const first = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? `: ${first.message}` : ''
 }

@@ -10,7 +10,7 @@ export const SLOT_MS = 2 * DAY_MS
 export const SLOTS = 6
 
 /** The partition of a message that is written at this time. */
-export function slotAt(time: number): number {
+export function getSlot(time: number): number {
   return Math.floor(time / SLOT_MS) % SLOTS
 }
 

@@ -17,12 +17,12 @@ export interface Partition {
 const TEST_SUFFIX = '/test'
 
 /** The id in the rows of an application's data. Names contain no slash, so test data cannot collide with an application. */
-export function partitionOf({ application, mode }: DataReference): string {
+export function getPartition({ application, mode }: DataReference): string {
   return mode === 'test' ? `${application}${TEST_SUFFIX}` : application
 }
 
 /** The data with this id in its rows. */
-export function dataOf(id: string): DataReference {
+export function parsePartition(id: string): DataReference {
   return { application: nameOfPartition(id), mode: isTestPartition(id) ? 'test' : 'live' }
 }
 

@@ -1,16 +1,16 @@
 import { escapeLiteral } from 'pg'
 import { embeddedDatabase } from './embedded-database.js'
 import type { PgliteClient } from './empty-database.js'
-import { asReported } from './outages.js'
+import { reportOutage } from './outages.js'
 import type { Queries, Store, Transactions, Value } from './store.js'
 
 /** A store embedded in this process, on disk under `dataDir`, or in memory for `memory://`. */
 export async function pgliteStore(dataDir: string): Promise<Store> {
   const database = await embeddedDatabase(dataDir)
-  const prepared = preparedStatements()
+  const prepared = createPreparedStatements()
   const transactions: Transactions = {
-    query: queriesOn(database, prepared).query,
-    transaction: (work) => database.transaction((tx) => work(queriesOn(tx, prepared))),
+    query: createQueries(database, prepared).query,
+    transaction: (work) => database.transaction((tx) => work(createQueries(tx, prepared))),
   }
   return {
     name: 'pglite',
@@ -33,14 +33,14 @@ interface ScriptableQueries extends Queries {
   exec(text: string): Promise<unknown>
 }
 
-function queriesOn(client: PgliteClient, prepared: PreparedStatements): ScriptableQueries {
+function createQueries(client: PgliteClient, prepared: PreparedStatements): ScriptableQueries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
       const run = async (statement: string) => {
         try {
           return (await client.query<Row>(statement)).rows
         } catch (error) {
-          throw asReported(error)
+          throw reportOutage(error)
         }
       }
       return params ? prepared(run, text, params) : run(text)
@@ -51,10 +51,10 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
 
 type Run<Row> = (text: string) => Promise<Row[]>
 
-type PreparedStatements = ReturnType<typeof preparedStatements>
+type PreparedStatements = ReturnType<typeof createPreparedStatements>
 
 /** Prepares statements by PREPARE and EXECUTE, with literal values: PGlite cannot name them, and planning costs five times as much. */
-function preparedStatements() {
+function createPreparedStatements() {
   const names = new Map<string, string>()
   let count = 0
   /** Runs a statement by its name, and prepares it first if necessary. */
@@ -75,16 +75,16 @@ function call(name: string, params: readonly Value[]): string {
 
 function literal(value: Value): string {
   if (value === null) return 'NULL'
-  if (typeof value === 'string') return text(value)
+  if (typeof value === 'string') return writeText(value)
   if (typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return number(value)
   // An empty array has no element type.
   if (value.length === 0) return "'{}'"
-  const items = value.map((item) => (typeof item === 'string' ? text(item) : number(item)))
+  const items = value.map((item) => (typeof item === 'string' ? writeText(item) : number(item)))
   return `ARRAY[${items.join(', ')}]::${typeof value[0] === 'string' ? 'text' : 'bigint'}[]`
 }
 
-function text(value: string): string {
+function writeText(value: string): string {
   if (value.includes('\0')) throw new RangeError('A text for the store must not contain a NUL character.')
   return escapeLiteral(value)
 }

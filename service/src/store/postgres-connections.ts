@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { ConfigurationError } from '../process/configuration-error.js'
-import { asDriverError, StoreUnavailableError } from './outages.js'
+import { reportDriverError, StoreUnavailableError } from './outages.js'
 import type { ConnectionCounts, PostgresLimits } from './store.js'
 
 /** The facts known of a connection. */
@@ -59,7 +59,7 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
         if (tried === current) current = (tried + 1) % pools.length
       }
     }
-    throw asDriverError(failure)
+    throw reportDriverError(failure)
   }
 
   async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { asDriverError, StoreUnavailableError } from './outages.js'
+import { reportDriverError, StoreUnavailableError } from './outages.js'
 import { CANCEL_GRACE_MS, postgresConnections, type Session, statementName } from './postgres-connections.js'
 import { SCHEMA } from './privileges.js'
 import { qualifier } from './qualify.js'
@@ -51,17 +51,17 @@ export function postgresStore(
     return error.reason === 'conflict' || (error.reason === 'read_only' && connections.hasStandby)
   }
 
-  const transactionsOf =
+  const createTransactions =
     (timeoutMs: number, settingsOf: (session: Session) => readonly string[]): Store['transaction'] =>
     (work) =>
       repeating(() =>
         connections.use((client, session) =>
-          inTransaction(queriesOn(client, session, timeoutMs, qualify), work, settingsOf(session)),
+          runInTransaction(createQueries(client, session, timeoutMs, qualify), work, settingsOf(session)),
         ),
       )
   const limit = [`statement_timeout = ${statementTimeoutMs}`]
-  const transaction = transactionsOf(statementTimeoutMs, ({ isPooled }) => (isPooled ? limit : []))
-  const inBackground = transactionsOf(BACKGROUND_TIMEOUT_MS, () => BACKGROUND_SETTINGS)
+  const transaction = createTransactions(statementTimeoutMs, ({ isPooled }) => (isPooled ? limit : []))
+  const inBackground = createTransactions(BACKGROUND_TIMEOUT_MS, () => BACKGROUND_SETTINGS)
 
   function single<Row extends object>(
     client: pg.PoolClient,
@@ -69,9 +69,9 @@ export function postgresStore(
     text: string,
     params: readonly Value[] | undefined,
   ): Promise<Row[]> {
-    const queries = queriesOn(client, session, statementTimeoutMs, qualify)
+    const queries = createQueries(client, session, statementTimeoutMs, qualify)
     if (!session.isSnapshotted) return queries.query<Row>(text, params)
-    return inTransaction(queries, (tx) => tx.query<Row>(text, params), limit)
+    return runInTransaction(queries, (tx) => tx.query<Row>(text, params), limit)
   }
 
   const query = <Row extends object>(text: string, params?: readonly Value[]) =>
@@ -97,7 +97,11 @@ export function postgresStore(
 }
 
 /** Runs `work` between BEGIN and COMMIT, with settings for this transaction. */
-async function inTransaction<T>(tx: Queries, work: (tx: Queries) => Promise<T>, settings: readonly string[]) {
+async function runInTransaction<T>(
+  tx: Queries,
+  work: (tx: Queries) => Promise<T>,
+  settings: readonly string[],
+) {
   await tx.query([BEGIN, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; '))
   try {
     const result = await work(tx)
@@ -110,7 +114,7 @@ async function inTransaction<T>(tx: Queries, work: (tx: Queries) => Promise<T>, 
   }
 }
 
-function queriesOn(
+function createQueries(
   client: pg.PoolClient,
   session: Session,
   timeoutMs: number,
@@ -129,7 +133,7 @@ function queriesOn(
       try {
         return (await client.query(query)).rows as Row[]
       } catch (error) {
-        throw asDriverError(error)
+        throw reportDriverError(error)
       }
     },
   }

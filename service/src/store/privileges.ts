@@ -1,7 +1,7 @@
 import { escapeIdentifier } from 'pg'
 import { ConfigurationError } from '../process/configuration-error.js'
 import { SLOTS, slotTable } from './outbox-slots.js'
-import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
+import { findSqlState, INSUFFICIENT_PRIVILEGE } from './sql-state.js'
 import type { Store } from './store.js'
 
 /** The schema of the tables in a new PostgreSQL database. */
@@ -101,7 +101,7 @@ export async function grantPrivileges(store: Store, role: string): Promise<void>
   )
   for (const { missing: privilege } of missing) {
     await store.query(`GRANT ${privilege} TO ${name}`).catch((error: unknown) => {
-      if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+      if (findSqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
       const fault = `The role of the database (DATABASE_URL) may not give all privileges. As the owner of the database, run: GRANT ${privilege} TO ${name}.`
       throw new ConfigurationError([fault], { cause: error })
     })

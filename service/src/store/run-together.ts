@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from './outages.js'
-import { sqlStateOf } from './sql-state.js'
+import { findSqlState } from './sql-state.js'
 import type { Store } from './store.js'
 
 /** With which others an item may share a run. */
@@ -53,20 +53,20 @@ export function runTogether<Item, Result>(
     const taken: Waiting<Item, Result>[] = []
     const keys = new Set<string>()
     const late = performance.now() - maxWaitMs
-    waiting = waiting.filter((one) => {
-      if (one.since < late) {
-        one.reject(new StoreUnavailableError('overloaded', { cause: undefined }))
+    waiting = waiting.filter((item) => {
+      if (item.since < late) {
+        item.reject(new StoreUnavailableError('overloaded', { cause: undefined }))
         return false
       }
       const fits =
         taken.length < maxItems &&
-        (taken[0] ? one.group === taken[0].group : !awaited.has(one.group)) &&
-        !owners.has(one.owner) &&
-        !one.keys.some((key) => keys.has(key))
+        (taken[0] ? item.group === taken[0].group : !awaited.has(item.group)) &&
+        !owners.has(item.owner) &&
+        !item.keys.some((key) => keys.has(key))
       if (!fits) return true
-      taken.push(one)
-      owners.add(one.owner)
-      for (const key of one.keys) keys.add(key)
+      taken.push(item)
+      owners.add(item.owner)
+      for (const key of item.keys) keys.add(key)
       return false
     })
     return taken
@@ -91,9 +91,9 @@ export function runTogether<Item, Result>(
       items.forEach(({ resolve }, index) => void resolve(results[index] as Result))
     } catch (error) {
       // The database refused the statement for what is in it, and so changed nothing.
-      const isRefused = sqlStateOf(error) !== undefined && !(error instanceof StoreUnavailableError)
+      const isRefused = findSqlState(error) !== undefined && !(error instanceof StoreUnavailableError)
       if (items.length > 1 && isRefused) {
-        await Promise.all(items.map((one) => settle([one])))
+        await Promise.all(items.map((item) => settle([item])))
       } else {
         for (const { reject } of items) reject(error)
       }

@@ -13,11 +13,11 @@ export const raiseConflict = (column: string) => `('${CONFLICT}' || left(${colum
 
 /** Whether a statement failed by `raiseConflict`. */
 export function isRaisedConflict(error: unknown): boolean {
-  return sqlStateOf(error) === INVALID_TEXT && error instanceof Error && error.message.includes(CONFLICT)
+  return findSqlState(error) === INVALID_TEXT && error instanceof Error && error.message.includes(CONFLICT)
 }
 
 /** The SQLSTATE code of an error that the database itself reported, or of its cause. */
-export function sqlStateOf(error: unknown): string | undefined {
+export function findSqlState(error: unknown): string | undefined {
   const reported = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(reported instanceof Error && 'severity' in reported && 'code' in reported)) return undefined
   const { code } = reported

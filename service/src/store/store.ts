@@ -60,7 +60,7 @@ export async function queryOne<Row extends object>(
  * The condition that a column equals one of another row, for which PostgreSQL looks each row up by an index: `= ANY (ARRAY[…])` cannot
  * be the condition of a merge or hash join. With `=`, it reads the whole table for as long as it takes it for small.
  */
-export const lookedUp = (column: string, by: string): string => `${column} = ANY (ARRAY[${by}])`
+export const lookUpSql = (column: string, by: string): string => `${column} = ANY (ARRAY[${by}])`
 
 /** A statement whose parameters have names, ready for `Queries.query`. */
 export interface Statement<Parameters extends object> {
@@ -76,7 +76,7 @@ export interface Statement<Parameters extends object> {
 const NAMED_PARAMETER = /(?<!:):([a-z]\w*)/gi
 
 /** Numbers named parameters (`:account`), so that fragments can be composed without knowing each other's. Call it when the module loads. */
-export function statement<Parameters extends { readonly [Name in keyof Parameters]: Value }>(
+export function createStatement<Parameters extends { readonly [Name in keyof Parameters]: Value }>(
   sql: string,
 ): Statement<Parameters> {
   const names: string[] = []
@@ -99,6 +99,6 @@ export function statement<Parameters extends { readonly [Name in keyof Parameter
 }
 
 /** A store whose changes are part of a transaction that has begun. */
-export function within(tx: Queries, store: Store): Store {
+export function createStoreWithin(tx: Queries, store: Store): Store {
   return { ...store, query: tx.query.bind(tx), transaction: (work) => work(tx) }
 }

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { withTimeLimit } from '../time.js'
+import { limitTime } from '../time.js'
 import { decodingTimeoutMs } from './recording-limits.js'
 import { noSound, type RecordingRefused, refuseRecording } from './sources/recording-source.js'
 
@@ -47,7 +47,7 @@ export async function decode(
   const maxBytes = String(Math.ceil((seconds + 1) * BYTES_PER_SECOND))
   const output = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', maxBytes, '-f', 'wav', decoded]
   const reading = [...input, ...limits, '-i', path]
-  const result = await withTimeLimit(
+  const result = await limitTime(
     decodingTimeoutMs(maxSeconds),
     [signal],
     async (within) => {
@@ -61,7 +61,7 @@ export async function decode(
       const filters = [LEVELS, `${MIX},${LEVELS}`]
       const measured = filters.flatMap((filter) => [...track, '-af', filter, ...discarded])
       const levels = await run('info', ...measured)
-      return await run('error', '-af', channelOf(levels.errorOutput), ...audio, ...output)
+      return await run('error', '-af', createChannelFilter(levels.errorOutput), ...audio, ...output)
     },
     () => undefined,
   )
@@ -85,7 +85,7 @@ const MIX = 'aformat=channel_layouts=mono'
 const LEVELS = 'astats=measure_perchannel=RMS_level:measure_overall=none'
 
 /** The filter that makes one channel: the mix, unless it has lost most of the energy, where channels cancel each other out or are left out. */
-function channelOf(levels: string): string {
+function createChannelFilter(levels: string): string {
   const energies = [...levels.matchAll(/astats_(\d).*RMS level dB: (-?[\d.]+)?/g)].map(
     ([, filter, decibels = '-Infinity']) => ({
       isMix: filter !== '0',
@@ -175,7 +175,7 @@ export function isInstalled(program: string): boolean {
 }
 
 /** Runs `work` with a folder that only this process's user can read, and deletes it afterwards in any case. */
-export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export async function useTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-tr-'))
   try {
     return await work(folder)

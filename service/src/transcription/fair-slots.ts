@@ -10,7 +10,7 @@ export function fairSlots(count: number) {
   let taken = 0
   const queue = new Map<string, number>()
 
-  function applicationsAhead(application: string): number {
+  function countApplicationsAhead(application: string): number {
     const now = Date.now()
     for (const [other, keptUntil] of queue) if (keptUntil <= now) queue.delete(other)
     const place = [...queue.keys()].indexOf(application)
@@ -20,7 +20,7 @@ export function fairSlots(count: number) {
   return {
     /** Takes a slot and returns a function that frees it; `undefined` when none is available for this application now. */
     take(application: string): (() => void) | undefined {
-      if (taken + applicationsAhead(application) >= count) {
+      if (taken + countApplicationsAhead(application) >= count) {
         queue.set(application, Date.now() + PLACE_KEPT_MS)
         return undefined
       }

@@ -21,7 +21,7 @@ import { createTranscription, type Transcription } from './transcription.js'
 const SERVER_CONCURRENCY = 16
 
 /** The selected engine; `undefined` when there is none, or when ffmpeg is not installed. */
-export function transcriberOf(engine: Engine, apiKey: string | undefined): Transcriber | undefined {
+export function createTranscriber(engine: Engine, apiKey: string | undefined): Transcriber | undefined {
   if (!isInstalled('ffmpeg')) return undefined
   if (engine.by === 'server') return openAiTranscriber({ ...engine, apiKey })
   if (engine.by === 'object') return engine.engine
@@ -31,12 +31,12 @@ export function transcriberOf(engine: Engine, apiKey: string | undefined): Trans
 
 /** The advice for an engine that is good enough to try transcription out; `undefined` for every other one. */
 export function demonstrationAdvice(engine: Engine): string | undefined {
-  if (transcriberOf(engine, undefined)?.name !== 'pocketsphinx') return undefined
+  if (createTranscriber(engine, undefined)?.name !== 'pocketsphinx') return undefined
   return 'pocketsphinx is a demonstration: it understands about two words in three, and English only. Set SERVICE_TRANSCRIBER to a transcription server, or to the command of another engine.'
 }
 
 /** How many recordings an engine transcribes at once unless the operator says otherwise. */
-export function concurrencyOf({ by }: Engine): number {
+export function getConcurrency({ by }: Engine): number {
   return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
 }
 
@@ -61,7 +61,7 @@ export function commandTranscriber([program, ...args]: readonly [string, ...stri
 const SERVER_STREAMS = 64
 
 /** The selected engine; `undefined` when there is none, or when it is not installed. */
-export function liveEngineOf(
+export function createLiveEngine(
   choice: LiveEngineChoice,
   apiKey: string | undefined,
 ): LiveTranscriber | undefined {
@@ -71,7 +71,7 @@ export function liveEngineOf(
 }
 
 /** How many streams an engine transcribes at once unless the operator says otherwise. */
-export function streamsOf({ by }: LiveEngineChoice): number {
+export function countStreams({ by }: LiveEngineChoice): number {
   return by === 'openai' ? SERVER_STREAMS : 2 * availableParallelism()
 }
 
@@ -88,7 +88,7 @@ type TranscriptionSettings = Parameters<typeof transcriptionLimits>[0] & {
 
 /** Creates the transcription that the options select, and logs a warning when the engine is not installed. */
 export function openTranscription(settings: TranscriptionSettings, log: Logger): Transcription {
-  const transcriber = transcriberOf(settings.transcriber, settings.transcriberKey)
+  const transcriber = createTranscriber(settings.transcriber, settings.transcriberKey)
   const { by } = settings.transcriber
   if (!transcriber && by !== 'auto' && by !== 'off') {
     const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
@@ -100,18 +100,18 @@ export function openTranscription(settings: TranscriptionSettings, log: Logger):
     limits: transcriptionLimits(settings),
     languages: settings.transcriberLanguages,
     log,
-    maxConcurrent: settings.transcriberConcurrency ?? concurrencyOf(settings.transcriber),
+    maxConcurrent: settings.transcriberConcurrency ?? getConcurrency(settings.transcriber),
   })
 }
 
 /** Creates the realtime transcription that the options select, and logs a warning when the engine is not installed. */
 export function openLiveTranscription(settings: TranscriptionSettings, log: Logger): LiveTranscription {
-  const engine = liveEngineOf(settings.liveTranscriber, settings.liveTranscriberKey)
+  const engine = createLiveEngine(settings.liveTranscriber, settings.liveTranscriberKey)
   if (!engine && settings.liveTranscriber.by === 'pocketsphinx') {
     const detail =
       'SERVICE_LIVE_TRANSCRIBER selects pocketsphinx, but python3-pocketsphinx or pocketsphinx-en-us is not installed.'
     log({ level: 'warn', event: 'transcription.unavailable', detail })
   }
-  const maxStreams = settings.transcriptionStreams ?? streamsOf(settings.liveTranscriber)
+  const maxStreams = settings.transcriptionStreams ?? countStreams(settings.liveTranscriber)
   return createLiveTranscription({ engine, maxStreams, log })
 }

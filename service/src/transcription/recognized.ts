@@ -24,9 +24,9 @@ export function showsTimes(format: TranscriptFormat): boolean {
 }
 
 /** The text of a transcript in its format; for `srt` and `vtt` a file of subtitles. */
-export function textOf({ format, transcript: { text, segments = [] } }: Recognized): string {
-  if (format === 'srt') return srt(segments)
-  return format === 'vtt' ? vtt(segments) : text
+export function writeTranscript({ format, transcript: { text, segments = [] } }: Recognized): string {
+  if (format === 'srt') return writeSrt(segments)
+  return format === 'vtt' ? writeVtt(segments) : text
 }
 
 /** The answer for callers in this process. */
@@ -34,7 +34,8 @@ export function answerOf(result: Recognized | RecordingRefused): TranscribeAnswe
   if (result.outcome === 'refused') return result
   const { format, durationSeconds, transcript } = result
   const { language, confidence, segments, words } = transcript
-  if (format !== 'json' && format !== 'verbose_json') return { outcome: 'transcribed', text: textOf(result) }
+  if (format !== 'json' && format !== 'verbose_json')
+    return { outcome: 'transcribed', text: writeTranscript(result) }
   return {
     outcome: 'transcribed',
     text: transcript.text,
@@ -46,16 +47,16 @@ export function answerOf(result: Recognized | RecordingRefused): TranscribeAnswe
 }
 
 /** Subtitles in the format SubRip, which has no standard: counted cues, separated by empty lines. */
-export function srt(segments: readonly TranscriptSegment[]): string {
+export function writeSrt(segments: readonly TranscriptSegment[]): string {
   return segments
-    .map((segment, index) => `${index + 1}\n${cue(segment, ',')}\n${lineOf(segment.text)}\n`)
+    .map((segment, index) => `${index + 1}\n${cue(segment, ',')}\n${joinLine(segment.text)}\n`)
     .join('\n')
 }
 
 /** Subtitles in the format WebVTT (W3C). */
-export function vtt(segments: readonly TranscriptSegment[]): string {
+export function writeVtt(segments: readonly TranscriptSegment[]): string {
   const cues = segments.map(
-    (segment) => `${cue(segment, '.')}\n${voiceOf(segment)}${escaped(lineOf(segment.text))}\n`,
+    (segment) => `${cue(segment, '.')}\n${writeVoice(segment)}${escapeCue(joinLine(segment.text))}\n`,
   )
   return ['WEBVTT\n', ...cues].join('\n')
 }
@@ -72,16 +73,16 @@ function timestamp(seconds: number, separator: ',' | '.'): string {
 }
 
 /** One line, because an empty one would end the cue. */
-function lineOf(text: string): string {
+function joinLine(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(' ')
 }
 
 /** WebVTT §3.5: the voice of a cue names who speaks. */
-function voiceOf({ speaker }: TranscriptSegment): string {
-  return speaker === undefined ? '' : `<v ${escaped(lineOf(speaker))}>`
+function writeVoice({ speaker }: TranscriptSegment): string {
+  return speaker === undefined ? '' : `<v ${escapeCue(joinLine(speaker))}>`
 }
 
 /** WebVTT §4.2.2: `&`, `<` and `-->` have a meaning in the text of a cue. */
-function escaped(line: string): string {
+function escapeCue(line: string): string {
   return line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import type { TranscribeAnswer, TranscriptionProgress, TranscriptSegment } from 'countersign/speech'
 import type { AddressRules } from '../safe-fetch/public-agent.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import { withSignals, withTimeLimit } from '../time.js'
-import { decode, withTemporaryFolder } from './decode.js'
+import { joinSignals, limitTime } from '../time.js'
+import { decode, useTemporaryFolder } from './decode.js'
 import {
-  engineErrorOf,
+  ensureEngineError,
   knows,
   LanguageError,
   type Recording,
@@ -15,7 +15,7 @@ import {
 import { fairSlots } from './fair-slots.js'
 import { answerOf, needsTimes, type Recognized, showsTimes } from './recognized.js'
 import { DEFAULT_LIMITS, type RecordingLimits, type TranscriptionLimits } from './recording-limits.js'
-import { fromAddress } from './sources/from-address.js'
+import { createAddressSource } from './sources/from-address.js'
 import {
   busy,
   InvalidSourceError,
@@ -76,7 +76,7 @@ export function createTranscription(parts: TranscriptionParts) {
     const freeSlot = slots.take(origin.application)
     if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
     const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
-    const work = withSignals(signals, (signal, abort) => {
+    const work = joinSignals(signals, (signal, abort) => {
       const report = (step: TranscriptionProgress) => {
         try {
           onProgress(step)
@@ -84,7 +84,7 @@ export function createTranscription(parts: TranscriptionParts) {
           abort(error)
         }
       }
-      return withTemporaryFolder((folder) =>
+      return useTemporaryFolder((folder) =>
         transcribeIn(folder, { transcriber, source, speech, limits: allowed, signal, progress, report }),
       )
     })
@@ -109,7 +109,7 @@ export function createTranscription(parts: TranscriptionParts) {
     limits,
 
     /** A file that a caller names by its address. */
-    fromAddress: (address: string) => fromAddress(address, fetchOptions),
+    fromAddress: (address: string) => createAddressSource(address, fetchOptions),
 
     recognize: recognizeFrom,
 
@@ -173,12 +173,12 @@ async function transcribeIn(
 async function recognize(transcriber: Transcriber, recording: Recording, limitMs: number) {
   const { signal } = recording
   try {
-    return await withTimeLimit(limitMs, [signal], (within) =>
+    return await limitTime(limitMs, [signal], (within) =>
       transcriber.transcribe({ ...recording, signal: within }),
     )
   } catch (error) {
     if (error instanceof LanguageError) return 'language_unavailable'
-    throw signal.aborted ? error : engineErrorOf(transcriber.name, error)
+    throw signal.aborted ? error : ensureEngineError(transcriber.name, error)
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signedHeaders } from '../../src/messages/carriers/aws.js'
+import { signHeaders } from '../../src/messages/carriers/aws.js'
 
 const CREDENTIALS = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -45,7 +45,7 @@ test.each([
     '5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7',
   ],
 ] as const)('signs %s as AWS publishes it', async (_name, request, service, signature) => {
-  const headers = await signedHeaders(request, { ...CREDENTIALS, service }, NOW)
+  const headers = await signHeaders(request, { ...CREDENTIALS, service }, NOW)
   expect(headers.authorization).toMatch(new RegExp(`Signature=${signature}$`))
   expect(headers['x-amz-date']).toBe('20150830T123600Z')
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { withBreaker } from '../../src/messages/carriers/fallback.js'
+import { addBreaker } from '../../src/messages/carriers/fallback.js'
 import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/messages/delivery/carrier.js'
 import { advance, rejection, stopClock } from '../kit.js'
 import { message } from './queued-messages.js'
@@ -25,7 +25,7 @@ function guarded() {
     },
     async close() {},
   }
-  const breaker = withBreaker(carrier, (_name, pauseMs) => void pauses.push(pauseMs))
+  const breaker = addBreaker(carrier, (_name, pauseMs) => void pauses.push(pauseMs))
   const deliver = () => breaker.deliver(message('sms'), AbortSignal.timeout(5_000))
   const fail = async (times: number) => {
     for (let i = 0; i < times; i++) await rejection(deliver())

@@ -1,13 +1,13 @@
 import { storedInbox } from '../../src/messages/carriers/inbox.js'
 import { CHANNELS } from '../../src/messages/message.js'
 import { openStore } from '../../src/store/open.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import { SECRET } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { VAULT } from './queued-messages.js'
 
 describeCarrier('the development inbox', CHANNELS, async () => {
-  const keys = keysFrom(SECRET)
+  const keys = deriveKeys(SECRET)
   const store = await openStore({ dataDir: 'memory://', keyId: keys.id })
   const inbox = storedInbox(store, keys)
   const arrived: { to: string[]; content: string }[] = []

@@ -5,7 +5,7 @@ import { timesPassed } from '../../../test/kit/times-passed.js'
 import type { Senders } from '../../src/accounts/application.js'
 import { simulatedCarrier } from '../../src/flows/test-mode/simulated-carrier.js'
 import { activityCounter } from '../../src/messages/activity/count-activity.js'
-import { withBreaker } from '../../src/messages/carriers/fallback.js'
+import { addBreaker } from '../../src/messages/carriers/fallback.js'
 import { storedInbox } from '../../src/messages/carriers/inbox.js'
 import { smtpCarrier } from '../../src/messages/carriers/smtp.js'
 import { type Carrier, DeliveryError, type OutgoingMessage } from '../../src/messages/delivery/carrier.js'
@@ -15,7 +15,7 @@ import { CHANNELS } from '../../src/messages/message.js'
 import { codeMessage } from '../../src/messages/texts/compose.js'
 import { openStore } from '../../src/store/open.js'
 import { StoreUnavailableError } from '../../src/store/outages.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import type { Store } from '../../src/store/store.js'
 import type { Logger } from '../../src/telemetry/log/logger.js'
 import { advance, eventually, SECRET, stopClock } from '../kit.js'
@@ -23,7 +23,7 @@ import { postgresMissing, startPostgres } from '../postgres.js'
 import { mailServer } from './mail-server.js'
 import { VAULT } from './queued-messages.js'
 
-const keys = keysFrom(SECRET)
+const keys = deriveKeys(SECRET)
 const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
 
 /** An email to a mailbox. */
@@ -323,7 +323,7 @@ describe('the outbox', () => {
       seen.set(recipient, first)
       return Date.now() - first < 600_000 ? { at, code: 450, text: '4.2.0 greylisted' } : undefined
     })
-    const smtp = withBreaker(
+    const smtp = addBreaker(
       smtpCarrier({
         ...{ host: '127.0.0.1', port: mails.port, secure: false, tls: 'optional' },
         from: 'no-reply@vault.example',

@@ -14,7 +14,7 @@ import {
 import { everyCase } from '../../../test/kit/every-case.js'
 import { carrierPauses } from '../../src/messages/carriers/fallback.js'
 import { ownWebhooks } from '../../src/messages/carriers/webhook.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import { seal, webhookIdentity } from '../../src/store/secrets/seal.js'
 import { advance, freshEmail, freshPhone, listen, rejection, SECRET, stopClock } from '../kit.js'
 import { message } from './queued-messages.js'
@@ -194,7 +194,7 @@ describe('the own webhook of an application', () => {
 })
 
 describe('a request to an own webhook', () => {
-  const keys = keysFrom(SECRET)
+  const keys = deriveKeys(SECRET)
   const webhook = (url: string) => ({
     url,
     channels: ['sms'] as const,

@@ -1,4 +1,4 @@
-import { signedHeaders } from '../../src/messages/carriers/aws.js'
+import { signHeaders } from '../../src/messages/carriers/aws.js'
 import { buildCarrier } from '../../src/messages/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
 import type { Carrier } from '../../src/messages/delivery/carrier.js'
@@ -22,7 +22,7 @@ function refuseUnsigned(service: string) {
     const [, date] = /^(\d{8}T\d{6}Z)$/.exec(String(headers['x-amz-date'])) ?? []
     const time = date?.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:')
     const credentials = { accessKeyId: KEY_ID, secretAccessKey: SECRET_KEY, region: REGION, service }
-    const expected = await signedHeaders(
+    const expected = await signHeaders(
       { method: method as 'POST', url, headers: own, body },
       credentials,
       Date.parse(time ?? ''),

@@ -8,7 +8,7 @@ import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
 import { storedInbox } from '../../src/messages/carriers/inbox.js'
 import type { DeliveryError } from '../../src/messages/delivery/carrier.js'
 import { messageReference } from '../../src/messages/delivery/queued-message.js'
-import { configuredSources } from '../../src/messages/receipts/configured-sources.js'
+import { createSources } from '../../src/messages/receipts/configured-sources.js'
 import { sendgridReports } from '../../src/messages/receipts/sendgrid.js'
 import { sesReports } from '../../src/messages/receipts/ses.js'
 import { twilioReports } from '../../src/messages/receipts/twilio.js'
@@ -396,8 +396,8 @@ else
       const { routes } = parseDelivery(
         `sms=twilio://AC1:${encodeURIComponent(TOKEN)}@api.twilio.com?from=+447700900999`,
       )
-      expect(Object.keys(configuredSources({ routes }))).toEqual([])
-      const { twilio } = configuredSources({ routes, publicUrl: PUBLIC_URL })
+      expect(Object.keys(createSources({ routes }))).toEqual([])
+      const { twilio } = createSources({ routes, publicUrl: PUBLIC_URL })
       const reference = `${'A'.repeat(22)}.vault`
       const { path, headers, body } = fromTwilio(reference, 'delivered')
       const request = {
@@ -414,7 +414,7 @@ else
         sesTopic: TOPIC,
         sendgridVerificationKey: mailer.verificationKey,
       }
-      expect(Object.keys(configuredSources(readOptions(options)))).toEqual(['ses', 'sendgrid'])
+      expect(Object.keys(createSources(readOptions(options)))).toEqual(['ses', 'sendgrid'])
       const wrong = { ...options, sesTopic: 'mail-events', sendgridVerificationKey: 'MFkw' }
       expect(() => readOptions(wrong)).toThrow(
         /sesTopic must be the ARN of a topic.*\n.*sendgridVerificationKey must be the public key/s,

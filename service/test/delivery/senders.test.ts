@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
 import type { Senders } from '../../src/accounts/application.js'
 import { settingsSchema } from '../../src/accounts/applications/settings.js'
-import { unusedSenders } from '../../src/messages/carriers/build-carriers.js'
+import { findUnusedSenders } from '../../src/messages/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
 import { smtpCarrier } from '../../src/messages/carriers/smtp.js'
 import { twilioCarrier } from '../../src/messages/carriers/twilio.js'
@@ -161,7 +161,7 @@ describe('the settings for senders', () => {
       'email=inbox,sms=vonage://a:b@rest.nexmo.com?from=Vault|https://hook.example',
     )
     const set = { ...EMAIL, smsFrom: 'Bank', messagingService: 'MG1', callFrom: '+447700900666' }
-    expect(unusedSenders(routes, set)).toEqual([
+    expect(findUnusedSenders(routes, set)).toEqual([
       { name: 'emailFrom', channels: ['email'], configured: ['inbox'] },
       { name: 'emailReplyTo', channels: ['email'], configured: ['inbox'] },
       { name: 'messagingService', channels: ['sms', 'whatsapp'], configured: ['vonage', 'webhook'] },

@@ -14,7 +14,7 @@ import { takeDueEvents } from '../../src/messages/event-delivery/event-table.js'
 import { diagnoseStore } from '../../src/operator/diagnose-store.js'
 import { operator } from '../../src/operator/operator.js'
 import { deleteExpired } from '../../src/operator/retention.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import type { Store } from '../../src/store/store.js'
 import type { LogEvent } from '../../src/telemetry/log/logger.js'
 import { describeOnBothDatabases } from '../both-databases.js'
@@ -47,7 +47,7 @@ describeOnBothDatabases((bench) => {
   async function fresh(types: readonly string[] = WEBHOOK_EVENT_TYPES) {
     const tenant = freshTenant(bench(), { relyingParty: RELYING_PARTY })
     const application = tenant.application.id
-    const ops = operator(bench().store, 'ann', { keys: () => keysFrom(SECRET) })
+    const ops = operator(bench().store, 'ann', { keys: () => deriveKeys(SECRET) })
     await ops.createApplication(application)
     const receiver = await eventReceiver()
     onTestFinished(receiver.close)
@@ -56,7 +56,7 @@ describeOnBothDatabases((bench) => {
     const log: LogEvent[] = []
     const { store } = bench()
     const sender = eventSender({
-      ...{ store, keys: keysFrom(SECRET), log: (event) => void log.push(event) },
+      ...{ store, keys: deriveKeys(SECRET), log: (event) => void log.push(event) },
       timeoutMs: 2_000,
     })
     onTestFinished(sender.close)
@@ -386,7 +386,7 @@ describeOnBothDatabases((bench) => {
       for (let count = 0; count < 25; count++) await revokeKey(own)
       await takeDueEvents(bench().store, Date.now(), { busy: [], perEndpoint: 3, limit: 3 })
       const { store } = bench()
-      const second = eventSender({ store, keys: keysFrom(SECRET), log: () => {} })
+      const second = eventSender({ store, keys: deriveKeys(SECRET), log: () => {} })
       await Promise.all([own.sender.poll(), second.poll()])
       expect(own.receiver.events).toHaveLength(22)
       advance(31)
@@ -433,7 +433,7 @@ describeOnBothDatabases((bench) => {
           else done(null, address, family)
         }
         const { store } = bench()
-        const sender = eventSender({ store, keys: keysFrom(SECRET), log: () => {}, lookup })
+        const sender = eventSender({ store, keys: deriveKeys(SECRET), log: () => {}, lookup })
         await sender.poll()
         await sender.close()
         const [delivery] = await own.ops.events.deliveries({ application: own.name, endpoint: id }, 1)
@@ -493,7 +493,7 @@ describeOnBothDatabases((bench) => {
       const own = await fresh()
       own.receiver.state.status = 503
       const findings = async () =>
-        (await diagnoseStore(bench().store, keysFrom(SECRET), { production: false }))
+        (await diagnoseStore(bench().store, deriveKeys(SECRET), { production: false }))
           .filter(({ subject, message }) => subject === 'webhooks' && message.includes(own.name))
           .map(({ severity, message }) => `${severity} ${message}`)
       await revokeKey(own)

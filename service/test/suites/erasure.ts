@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operator } from '../../src/operator/operator.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import {
   advance,
   appCode,
@@ -19,7 +19,7 @@ export function erasureSuite(bench: () => Bench, isAtOnceOnly = false): void {
   /** A tenant, and an operator for it. */
   async function withOperator() {
     const tenant = freshTenant(bench(), { relyingParty: RELYING_PARTY })
-    const ann = operator(bench().store, 'ann', { keys: () => keysFrom(SECRET) })
+    const ann = operator(bench().store, 'ann', { keys: () => deriveKeys(SECRET) })
     await ann.createApplication(tenant.application.id)
     return { ...tenant, ann, application: tenant.application.id }
   }

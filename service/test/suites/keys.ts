@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { softwareAuthenticator } from '../../../src/testing/software-authenticator.js'
 import { DEFAULT_KEY_POLICY } from '../../src/accounts/applications/key-settings.js'
 import { operator } from '../../src/operator/operator.js'
-import { keysFrom } from '../../src/store/secrets/keys.js'
+import { deriveKeys } from '../../src/store/secrets/keys.js'
 import { advance, type Bench, eventually, freshEmail, freshTenant, SECRET } from '../kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
 
@@ -142,7 +142,7 @@ export function keysSuite(bench: () => Bench): void {
   test('can be listed and removed by an operator, which the audit log records without naming the account', async () => {
     const tenant = vault()
     const { application, user, mfa } = tenant
-    const ops = operator(bench().store, 'ops', { keys: () => keysFrom(SECRET) })
+    const ops = operator(bench().store, 'ops', { keys: () => deriveKeys(SECRET) })
     await ops.createApplication(application.id)
     await register(tenant, 'passkey', softwareAuthenticator(), 'Blue')
     const reference = { application: application.id, mode: 'live', user: 'ann', isAccount: true } as const

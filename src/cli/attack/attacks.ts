@@ -1,20 +1,20 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { tokensIn } from '../../probe/answer-tokens.js'
+import { findTokens } from '../../probe/answer-tokens.js'
 import { checkApp } from '../../probe/app-check.js'
 import type { AppRequest } from '../../probe/app-request.js'
-import { exchangedTokens } from '../../probe/exchanged-tokens.js'
+import { exchangeTokens } from '../../probe/exchanged-tokens.js'
 import type { Cookies, ProbeAgent } from '../../probe/probed-app.js'
 import { reaches, STRENGTHS } from '../../protocol/factor.js'
 import type { Operation } from '../../routes/routes.js'
-import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
+import { addFields, endsAtForeignSite, FOREIGN, pollute } from './foreign-address.js'
 import { lateRequest } from './late-request.js'
 import { requestsTo } from './plugin-requests.js'
 import { resetRace } from './reset-race.js'
 import type { Scene } from './scene.js'
 import { stepUpWindow } from './step-up-window.js'
 import { isRefused } from './target.js'
-import { broken, given, held, Untried, type Verdict } from './verdict.js'
+import { reportBroken, reportHeld, requireGiven, Untried, type Verdict } from './verdict.js'
 
 /** An attack on one promise of the app. */
 interface Attack {
@@ -74,8 +74,8 @@ async function pendingSession(scene: Scene) {
   const found = routes.filter(({ verdict, differs }) => verdict === 'bypass' && (isPlugin || !differs))
   const unclear = routes.filter(({ verdict, differs }) => verdict === 'unclear' || differs)
   const list = (some: typeof routes) =>
-    some.map((one) => `${one.method} ${one.path}: ${one.reason}`).join('; ')
-  if (found.length > 0) return broken(list(found))
+    some.map((route) => `${route.method} ${route.path}: ${route.reason}`).join('; ')
+  if (found.length > 0) return reportBroken(list(found))
   if (unclear.length > 0) throw new Untried(`${list(unclear)}; --path says where the app asks for it`)
   await scene.signedIn()
   const pending = await scene.passed(user.signIn)
@@ -83,9 +83,9 @@ async function pendingSession(scene: Scene) {
   for (const request of own) {
     const { method, path } = request
     if (scene.isAccepted(await scene.send(pending, request)))
-      return broken(`${method} ${path} takes the first factor alone`)
+      return reportBroken(`${method} ${path} takes the first factor alone`)
   }
-  return held(`${routes.length + own.length} routes, of which ${check.upgrades.length} open WebSockets`)
+  return reportHeld(`${routes.length + own.length} routes, of which ${check.upgrades.length} open WebSockets`)
 }
 
 async function openInbox({ check, inbox, browser, get, signedIn }: Scene) {
@@ -93,13 +93,13 @@ async function openInbox({ check, inbox, browser, get, signedIn }: Scene) {
   const own = inbox?.origin === check.url.origin ? [inbox.pathname] : []
   const paths = [...own, `${check.path}/inbox`, ...USUAL_INBOXES]
   for (const path of paths) {
-    if ((await get(browser(), path)).text.includes(usedCode)) return broken(path)
+    if ((await get(browser(), path)).text.includes(usedCode)) return reportBroken(path)
   }
-  return held(`${paths.length} paths`)
+  return reportHeld(`${paths.length} paths`)
 }
 
 async function stricterGate({ user, stricter, get, isIn, passed, signedIn }: Scene) {
-  given(stricter[0], '--stricter, a page that asks for more than this factor')
+  requireGiven(stricter[0], '--stricter, a page that asks for more than this factor')
   const both = signedIn().then(
     ({ agent }) => [agent],
     () => [],
@@ -111,10 +111,10 @@ async function stricterGate({ user, stricter, get, isIn, passed, signedIn }: Sce
   for (const path of stricter) {
     for (const agent of admitted) {
       const { status } = await get(agent, path)
-      if (status >= 200 && status < 300) return broken(`${path} gets ${status}`)
+      if (status >= 200 && status < 300) return reportBroken(`${path} gets ${status}`)
     }
   }
-  return held(stricter.join(', '))
+  return reportHeld(stricter.join(', '))
 }
 
 async function secondLogin({ user, logins, browser, cookiesOf, isIn, send, signedIn }: Scene) {
@@ -122,34 +122,36 @@ async function secondLogin({ user, logins, browser, cookiesOf, isIn, send, signe
   const { fields } = user.signIn
   const usual = USUAL_LOGINS.split(' ').map((path) => ({ method: 'POST', path: `/${path}`, fields }))
   const bodies = ['form', 'json'] as const
-  for (const login of [...logins, ...usual].flatMap((one) => bodies.map((body) => ({ ...one, body })))) {
+  for (const login of [...logins, ...usual].flatMap((login) => bodies.map((body) => ({ ...login, body })))) {
     const agent = browser()
     const { status, text } = await send(agent, login)
     if (status >= 400 && cookiesOf(agent).size === 0) continue
     const found = `${login.path} (${login.body})`
-    if (await isIn(agent)) return broken(found)
-    for (const token of tokensIn(text)) {
-      const exchanged = (await exchangedTokens(token, browser, login.path)) ?? []
+    if (await isIn(agent)) return reportBroken(found)
+    for (const token of findTokens(text)) {
+      const exchanged = (await exchangeTokens(token, browser, login.path)) ?? []
       for (const { value } of [token, ...exchanged]) {
-        if (await isIn(browser(), { Authorization: `Bearer ${value}` })) return broken(found)
+        if (await isIn(browser(), { Authorization: `Bearer ${value}` })) return reportBroken(found)
       }
     }
   }
-  if (logins.length > 0) return held(`${logins.length} named, ${usual.length} usual paths`)
+  if (logins.length > 0) return reportHeld(`${logins.length} named, ${usual.length} usual paths`)
   throw new Untried(`none at ${usual.length} usual paths; name each other login with --login`)
 }
 
 async function codeInAnswer({ signedIn }: Scene) {
   const { answers, usedCode, beforeFactor } = await signedIn()
   const said = JSON.stringify([answers, [...beforeFactor]])
-  return said.includes(usedCode) ? broken('before it is submitted') : held(`${answers.length} answers`)
+  return said.includes(usedCode)
+    ? reportBroken('before it is submitted')
+    : reportHeld(`${answers.length} answers`)
 }
 
 async function sessionFixation({ browser, isIn, signedIn }: Scene) {
   const { beforeLogin, beforeFactor } = await signedIn()
-  if (await isIn(browser(beforeLogin))) return broken('cookies from before the sign-in are signed in')
-  if (await isIn(browser(beforeFactor))) return broken('cookies from before the factor are signed in')
-  return held(
+  if (await isIn(browser(beforeLogin))) return reportBroken('cookies from before the sign-in are signed in')
+  if (await isIn(browser(beforeFactor))) return reportBroken('cookies from before the factor are signed in')
+  return reportHeld(
     `${beforeLogin.size} cookies from before the sign-in, ${beforeFactor.size} from before the factor`,
   )
 }
@@ -158,26 +160,28 @@ async function codeReuse({ user, isIn, submit, hasUsed, signedIn, toForeignSite 
   const { usedCode } = await signedIn()
   const { agent } = await toForeignSite()
   await submit(agent, usedCode)
-  if (!(await isIn(agent))) return held('in a second session')
+  if (!(await isIn(agent))) return reportHeld('in a second session')
   hasUsed(user)
-  return broken('in a second session')
+  return reportBroken('in a second session')
 }
 
 async function foreignCode({ user, isIn, submit, toForeignSite, waiting, waitingOther }: Scene) {
   const { agent } = await toForeignSite()
   await submit(agent, await (await waitingOther()).code())
-  if (await isIn(agent)) return broken('a code of another user')
+  if (await isIn(agent)) return reportBroken('a code of another user')
   // A code of an authenticator app belongs to no session.
-  if (user.totp !== undefined) return held('a code of another user')
+  if (user.totp !== undefined) return reportHeld('a code of another user')
   await submit(agent, await (await waiting(2)).code())
-  return (await isIn(agent)) ? broken('a code of another session') : held('of another user, and session')
+  return (await isIn(agent))
+    ? reportBroken('a code of another session')
+    : reportHeld('of another user, and session')
 }
 
 async function returnAddress(scene: Scene) {
   const { check, user, verify, isIn } = scene
   const { agent, answers, code } = await scene.toForeignSite()
   const right = await code()
-  const seen = [...answers, await scene.submit(agent, right, polluted(verify))]
+  const seen = [...answers, await scene.submit(agent, right, pollute(verify))]
   const isComplete = await isIn(agent)
   if (isComplete) scene.hasUsed(user, right)
   for (const start of ['https://', '//', '/\\', 'https:']) {
@@ -185,11 +189,11 @@ async function returnAddress(scene: Scene) {
     const visitor = scene.browser()
     const headers = { Accept: 'text/html', 'X-Forwarded-Host': new URL(FOREIGN).host }
     for (const path of check.protectedPaths) seen.push(await scene.get(visitor, path, headers))
-    seen.push(await scene.send(visitor, withFields(polluted(user.signIn, address), address)))
+    seen.push(await scene.send(visitor, addFields(pollute(user.signIn, address), address)))
   }
-  const foreign = seen.find((answer) => leadsAway(answer, check.url))
-  if (foreign) return broken(`an answer leads to ${foreign.location || FOREIGN}`)
-  if (isComplete) return held(`${seen.length} answers`)
+  const foreign = seen.find((answer) => endsAtForeignSite(answer, check.url))
+  if (foreign) return reportBroken(`an answer leads to ${foreign.location || FOREIGN}`)
+  if (isComplete) return reportHeld(`${seen.length} answers`)
   throw new Untried('no sign-in with a foreign address could be completed')
 }
 
@@ -201,20 +205,20 @@ async function crossSitePost(scene: Scene) {
   const { agent, code } = await scene.waiting(3)
   const right = await code()
   // A page of another site posts forms, and knows none of their hidden fields.
-  const posted = (what: AppRequest): AppRequest => ({ ...what, body: 'form', page: undefined })
+  const toPost = (what: AppRequest): AppRequest => ({ ...what, body: 'form', page: undefined })
   for (const headers of CROSS_SITE) {
-    const victim = browser(sentByOthers(cookiesOf(agent)))
-    await scene.submit(victim, right, posted(verify), headers)
+    const victim = browser(listCrossSiteCookies(cookiesOf(agent)))
+    await scene.submit(victim, right, toPost(verify), headers)
     if ((await isIn(victim)) || (await isIn(agent))) {
       scene.hasUsed(user, right)
-      return broken(`${verify.method} ${verify.path} passes the second factor`)
+      return reportBroken(`${verify.method} ${verify.path} passes the second factor`)
     }
     for (const change of changes) {
-      const answer = await scene.send(browser(sentByOthers(cookiesOf(own))), posted(change), headers)
-      if (scene.isAccepted(answer)) return broken(`${change.method} ${change.path} is accepted`)
+      const answer = await scene.send(browser(listCrossSiteCookies(cookiesOf(own))), toPost(change), headers)
+      if (scene.isAccepted(answer)) return reportBroken(`${change.method} ${change.path} is accepted`)
     }
   }
-  return held(`${changes.length + 1} forms`)
+  return reportHeld(`${changes.length + 1} forms`)
 }
 
 async function wrongCode({ verify, isIn, submit, waiting }: Scene) {
@@ -222,25 +226,25 @@ async function wrongCode({ verify, isIn, submit, waiting }: Scene) {
   for (const code of [guess(), ...ODD_CODES]) {
     const isText = typeof code === 'string' || code === undefined
     await submit(agent, code, isText ? verify : { ...verify, body: 'json' })
-    if (await isIn(agent)) return broken(`with the code ${JSON.stringify(code) ?? 'left out'}`)
+    if (await isIn(agent)) return reportBroken(`with the code ${JSON.stringify(code) ?? 'left out'}`)
   }
-  return held(`${ODD_CODES.length + 1} codes`)
+  return reportHeld(`${ODD_CODES.length + 1} codes`)
 }
 
 async function rememberMe(scene: Scene) {
   const { user, other, verify, browser, cookiesOf, isIn, passed, withRemember } = scene
-  given(scene.remember, '--remember, the field by which a browser is remembered')
+  requireGiven(scene.remember, '--remember, the field by which a browser is remembered')
   await scene.signedIn()
   const remembered = scene.attacker()
   const asked = await passed(withRemember(user.signIn))
-  const early = added(cookiesOf(await passed(user.signIn)), cookiesOf(asked))
-  if (await isIn(browser(early))) return broken('a cookie from before the factor signs in alone')
+  const early = listNewCookies(cookiesOf(await passed(user.signIn)), cookiesOf(asked))
+  if (await isIn(browser(early))) return reportBroken('a cookie from before the factor signs in alone')
   const { agent, code } = await scene.waitingOther()
   const right = await code()
   await scene.submit(agent, right, withRemember(verify))
   if (await isIn(agent)) scene.hasUsed(remembered, right)
   const plain = { ...remembered.signIn, fields: other?.signIn.fields ?? {} }
-  const cookies = added(cookiesOf(await passed(plain)), cookiesOf(agent))
+  const cookies = listNewCookies(cookiesOf(await passed(plain)), cookiesOf(agent))
   const names = [...cookies.keys()]
   if (!(await isIn(await passed(plain, cookies))))
     throw new Untried('no browser is remembered; give --remember')
@@ -248,9 +252,10 @@ async function rememberMe(scene: Scene) {
     (value) => new Map(names.map((name) => [name, { value: String(value), sameSite: '' }])),
   )
   for (const tried of [early, cookies, ...forged]) {
-    if (await isIn(await passed(user.signIn, tried))) return broken(`forged, early or foreign: ${names}`)
+    if (await isIn(await passed(user.signIn, tried)))
+      return reportBroken(`forged, early or foreign: ${names}`)
   }
-  return held(names.join(', '))
+  return reportHeld(names.join(', '))
 }
 
 async function mailboxFlood({ user, passed, requestCode, codesSent, signedIn, waiting }: Scene) {
@@ -267,7 +272,9 @@ async function mailboxFlood({ user, passed, requestCode, codesSent, signedIn, wa
   await wait(LATE_MESSAGES_MS)
   const perMessage = before.filter((code) => code === usedCode).length || 1
   const sent = ((await codesSent()).length - before.length) / perMessage
-  return (sent > MOST_MESSAGES ? broken : held)(`${sent} messages after ${REQUESTED_CODES} requests`)
+  return (sent > MOST_MESSAGES ? reportBroken : reportHeld)(
+    `${sent} messages after ${REQUESTED_CODES} requests`,
+  )
 }
 
 async function parallelGuesses({ isIn, submit, waiting }: Scene) {
@@ -281,11 +288,13 @@ async function parallelGuesses({ isIn, submit, waiting }: Scene) {
   const kinds = await Promise.all(Array.from({ length: GUESSES_AT_ONCE }, guessOnce))
   await submit(agent, right)
   const wrong = kinds.length + 1
-  if (await isIn(agent)) return broken(`the right code signs in after ${wrong} wrong ones`)
+  if (await isIn(agent)) return reportBroken(`the right code signs in after ${wrong} wrong ones`)
   const evaluated = kinds.filter((kind) => kind === first).length + 1
   // An app that answers all guesses alike does not show how many it evaluated.
-  if (evaluated === wrong) return held(`the right code is refused after ${wrong} wrong ones`)
-  return (evaluated > MOST_GUESSES ? broken : held)(`${evaluated} of ${wrong} wrong codes were evaluated`)
+  if (evaluated === wrong) return reportHeld(`the right code is refused after ${wrong} wrong ones`)
+  return (evaluated > MOST_GUESSES ? reportBroken : reportHeld)(
+    `${evaluated} of ${wrong} wrong codes were evaluated`,
+  )
 }
 
 async function sessionGuesses(scene: Scene) {
@@ -293,14 +302,16 @@ async function sessionGuesses(scene: Scene) {
   const guessed = scene.attacker()
   for (let nth = 1; nth <= GUESSING_SESSIONS; nth++) {
     const agent = scene.browser()
-    if (isRefused(await scene.send(agent, guessed.signIn))) return held(`sign-in ${nth} is refused`)
+    if (isRefused(await scene.send(agent, guessed.signIn))) return reportHeld(`sign-in ${nth} is refused`)
     const answer = await scene.requestCode(agent, guessed)
-    if (answer?.status === 429) return held(`no code is sent after wrong ones in ${nth - 1} sessions`)
+    if (answer?.status === 429) return reportHeld(`no code is sent after wrong ones in ${nth - 1} sessions`)
     await scene.submit(agent, guess())
   }
   const { agent, code } = await scene.pending(guessed)
   await scene.submit(agent, await code())
-  return ((await scene.isIn(agent)) ? broken : held)(`the right code after ${GUESSING_SESSIONS} sessions`)
+  return ((await scene.isIn(agent)) ? reportBroken : reportHeld)(
+    `the right code after ${GUESSING_SESSIONS} sessions`,
+  )
 }
 
 async function weakFactor(scene: Scene) {
@@ -310,12 +321,12 @@ async function weakFactor(scene: Scene) {
   if (isPlugin) {
     const factors = await scene.factorsOf(agent)
     const id = await scene.factorOf(agent, user)
-    const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((one) => one === strength))
+    const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((known) => known === strength))
     const shown = strengths[factors.findIndex((factor) => factor.id === id)]
-    if (shown && strengths.some((one) => !reaches(shown, one))) {
+    if (shown && strengths.some((needed) => !reaches(shown, needed))) {
       for (const change of requestsTo(check.path, changesFactor)) {
         if (scene.isAccepted(await scene.send(agent, change)))
-          return broken(`${change.path} takes a ${shown} one`)
+          return reportBroken(`${change.path} takes a ${shown} one`)
         tried.push(change.path)
       }
     }
@@ -323,9 +334,9 @@ async function weakFactor(scene: Scene) {
   for (const change of changes) {
     const answer = await scene.send(await scene.passed(user.signIn), change)
     if (scene.isAccepted(answer))
-      return broken(`${change.method} ${change.path} accepts the first factor alone`)
+      return reportBroken(`${change.method} ${change.path} accepts the first factor alone`)
   }
-  if (tried.length > 0) return held(tried.join(', '))
+  if (tried.length > 0) return reportHeld(tried.join(', '))
   throw new Untried('give --change, a request that changes a factor, or a user with a stronger one')
 }
 
@@ -337,7 +348,7 @@ async function signOut({ check, browser, cookiesOf, isIn, send, signOut: request
   const { status } = await send(agent, { ...request, page: check.protectedPaths[0] })
   if (status >= 400 || (await isIn(agent)))
     throw new Untried(`${method} ${path} got ${status} and did not sign out; give --sign-out`)
-  return ((await isIn(browser(copied))) ? broken : held)(`${method} ${path}`)
+  return ((await isIn(browser(copied))) ? reportBroken : reportHeld)(`${method} ${path}`)
 }
 
 /** Whether an operation of the plugin is for users who have shown a factor. */
@@ -351,7 +362,7 @@ function changesFactor({ access, method, body }: Operation): boolean {
 }
 
 /** The cookies whose names the first browser does not have. */
-function added(before: Cookies, after: Cookies): Cookies {
+function listNewCookies(before: Cookies, after: Cookies): Cookies {
   return new Map([...after].filter(([name]) => !before.has(name)))
 }
 
@@ -362,6 +373,6 @@ function guess(right?: string): string {
 }
 
 /** The cookies that a browser sends with a post of another site. */
-function sentByOthers(cookies: Cookies): Cookies {
+function listCrossSiteCookies(cookies: Cookies): Cookies {
   return new Map([...cookies].filter(([, { sameSite }]) => sameSite !== 'lax' && sameSite !== 'strict'))
 }

@@ -10,23 +10,23 @@ const NAMES =
     ' ',
   )
 
-const fieldsOf = (address: string) => Object.fromEntries(NAMES.map((name) => [name, address]))
+const addressFields = (address: string) => Object.fromEntries(NAMES.map((name) => [name, address]))
 
 /** A request with a foreign return address in its query, and in that of its page. */
-export function polluted(request: AppRequest, address = FOREIGN): AppRequest {
-  const withQuery = (path: string) =>
-    `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(fieldsOf(address))}`
+export function pollute(request: AppRequest, address = FOREIGN): AppRequest {
+  const addQuery = (path: string) =>
+    `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(addressFields(address))}`
   const { path, page } = request
-  return { ...request, path: withQuery(path), page: page === undefined ? page : withQuery(page) }
+  return { ...request, path: addQuery(path), page: page === undefined ? page : addQuery(page) }
 }
 
 /** A request with a foreign return address in its fields. */
-export function withFields(request: AppRequest, address: string): AppRequest {
-  return { ...request, fields: { ...fieldsOf(address), ...request.fields } }
+export function addFields(request: AppRequest, address: string): AppRequest {
+  return { ...request, fields: { ...addressFields(address), ...request.fields } }
 }
 
 /** Whether a browser, or a script that goes where the JSON says, ends at the foreign site. */
-export function leadsAway({ text, location }: Answer, app: URL): boolean {
+export function endsAtForeignSite({ text, location }: Answer, app: URL): boolean {
   const { host } = new URL(FOREIGN)
   if (location !== '' && URL.canParse(location, app.origin) && new URL(location, app).host === host)
     return true

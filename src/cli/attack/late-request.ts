@@ -1,5 +1,5 @@
 import type { Scene } from './scene.js'
-import { broken, held, Untried, type Verdict } from './verdict.js'
+import { reportBroken, reportHeld, Untried, type Verdict } from './verdict.js'
 
 const REQUESTS_UNDER_WAY = 20
 
@@ -21,5 +21,5 @@ export async function lateRequest(scene: Scene): Promise<Verdict> {
   })
   await Promise.all(loading)
   if (status >= 400) throw new Untried(`${signOut.method} ${signOut.path} got ${status}; give --sign-out`)
-  return ((await isIn(browser(copied))) ? broken : held)(`${REQUESTS_UNDER_WAY} pages at once`)
+  return ((await isIn(browser(copied))) ? reportBroken : reportHeld)(`${REQUESTS_UNDER_WAY} pages at once`)
 }

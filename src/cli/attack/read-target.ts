@@ -3,12 +3,12 @@ import type { parseArgs } from 'node:util'
 import type { AppCheck } from '../../probe/app-check.js'
 import {
   APP_OPTIONS,
-  addressOf,
-  appFrom,
-  fromEnvironment,
+  checkPath,
   isThisMachine,
-  pathOf,
+  parseAddress,
+  readAppOptions,
   requestOf,
+  resolveVariable,
 } from '../app-arguments.js'
 import type { CommandIo } from '../command-io.js'
 import { requestTo } from './plugin-requests.js'
@@ -46,9 +46,9 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof ATTACK_OPTIONS }>>['
 export async function readTarget(address: string, values: Values, io: CommandIo) {
   const url = await loopbackAddress(address)
   const { body, factor, verify } = values
-  const inbox = values.inbox === undefined ? undefined : fromEnvironment('inbox', values.inbox, io)
+  const inbox = values.inbox === undefined ? undefined : resolveVariable('inbox', values.inbox, io)
   if (values.provider !== undefined) await loopbackAddress(values.provider)
-  const check: AppCheck = { ...(await appFrom(values, io)), url }
+  const check: AppCheck = { ...(await readAppOptions(values, io)), url }
   const { provider } = check.signIn
   if (check.protectedPaths.length === 0)
     throw new Error('Name a page that only signed-in users may see: --protected /account.')
@@ -57,20 +57,20 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
   ) => (values[name] === undefined ? undefined : requestOf(name, values[name], { body, provider }, io))
   const readAll = (name: 'login' | 'change') =>
     Promise.all(values[name].map((text) => requestOf(name, text, { body, provider }, io)))
-  const secretOf = (name: 'totp' | 'other-totp' | 'operator-totp') =>
-    values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
+  const readSecret = (name: 'totp' | 'other-totp' | 'operator-totp') =>
+    values[name] === undefined ? undefined : resolveVariable(name, values[name], io)
   const isPlugin = verify === undefined
   const remember = values.remember ?? (isPlugin ? 'trust=true' : undefined)
-  const userOf = async (name: 'other' | 'operator') => {
+  const readUser = async (name: 'other' | 'operator') => {
     const signIn = await read(`${name}-sign-in`)
-    return signIn && { signIn: { ...signIn, page: check.signIn.page }, totp: secretOf(`${name}-totp`) }
+    return signIn && { signIn: { ...signIn, page: check.signIn.page }, totp: readSecret(`${name}-totp`) }
   }
   return {
     check,
     /** Without `totp`, codes are sent and read in `inbox`. */
-    user: { signIn: check.signIn, totp: secretOf('totp') },
+    user: { signIn: check.signIn, totp: readSecret('totp') },
     /** The attacker's own account. */
-    other: await userOf('other'),
+    other: await readUser('other'),
     /** Without it, no code needs to be requested. */
     request: isPlugin ? requestTo(check.path, 'challenge') : await read('request'),
     /** Submits a code, as the field whose value is `{code}`. */
@@ -78,17 +78,17 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     isPlugin,
     factor,
     inbox: inbox?.startsWith('/')
-      ? new URL(pathOf(inbox), url)
+      ? new URL(checkPath(inbox), url)
       : inbox === undefined
         ? undefined
         : await loopbackAddress(inbox),
     signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
     reset: await read('reset'),
     /** Who resets accounts. */
-    operator: await userOf('operator'),
+    operator: await readUser('operator'),
     logins: await readAll('login'),
     changes: await readAll('change'),
-    stricter: values.stricter.map(pathOf),
+    stricter: values.stricter.map(checkPath),
     remember: remember === undefined ? undefined : Object.fromEntries(new URLSearchParams(remember)),
   }
 }
@@ -105,7 +105,7 @@ export async function loopbackAddress(
   resolve: (name: string) => Promise<readonly { readonly address: string }[]> = (name) =>
     lookup(name, { all: true }),
 ): Promise<URL> {
-  const url = addressOf(text)
+  const url = parseAddress(text)
   const found = isThisMachine(url) ? await resolve(url.hostname.replace(/^\[|\]$/g, '')).catch(() => []) : []
   const isHere = ({ address }: { readonly address: string }) =>
     isThisMachine(new URL(address.includes(':') ? `http://[${address}]` : `http://${address}`))

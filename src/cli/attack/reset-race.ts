@@ -2,29 +2,29 @@ import type { ProbeAgent } from '../../probe/probed-app.js'
 import { totpCode } from '../../testing/service.js'
 import { requestTo } from './plugin-requests.js'
 import type { Scene } from './scene.js'
-import { broken, given, held, Untried, type Verdict } from './verdict.js'
+import { reportBroken, reportHeld, requireGiven, Untried, type Verdict } from './verdict.js'
 
 /** Has an operator reset the account while a session of it changes a factor. */
 export async function resetRace(scene: Scene): Promise<Verdict> {
   const { user, changes, isPlugin, send, isIn, factorsOf } = scene
-  const reset = given(scene.reset, '--reset, the request by which an operator resets the account')
-  const operator = given(scene.operator, '--operator-sign-in, the sign-in of that operator')
+  const reset = requireGiven(scene.reset, '--reset, the request by which an operator resets the account')
+  const operator = requireGiven(scene.operator, '--operator-sign-in, the sign-in of that operator')
   // An earlier attack may have removed the factor.
   const first = await scene.passed(user.signIn)
   const agent = (await isIn(first)) ? first : await scene.signedInAgain()
-  const under = isPlugin ? [await preparedApp(scene, agent)] : changes
+  const under = isPlugin ? [await prepareApp(scene, agent)] : changes
   const { agent: desk, code } = await scene.pending(operator)
   await scene.submit(desk, await code())
   const [{ status }] = await Promise.all([send(desk, reset), ...under.map((change) => send(agent, change))])
   if (status >= 400) throw new Untried(`${reset.method} ${reset.path} got ${status} and did not reset`)
-  if (await isIn(agent)) return broken('the session goes on after the reset')
-  if (!isPlugin) return held('the session ended')
+  if (await isIn(agent)) return reportBroken('the session goes on after the reset')
+  if (!isPlugin) return reportHeld('the session ended')
   const left = (await factorsOf(await scene.passed(user.signIn))).filter(({ method }) => method === 'app')
-  return (left.length > 0 ? broken : held)('an app that was confirmed during the reset')
+  return (left.length > 0 ? reportBroken : reportHeld)('an app that was confirmed during the reset')
 }
 
 /** The request that confirms an app, which the signed-in user has prepared. */
-async function preparedApp(scene: Scene, agent: ProbeAgent) {
+async function prepareApp(scene: Scene, agent: ProbeAgent) {
   const { check, user, send } = scene
   const enroll = requestTo(check.path, 'enrollApp')
   const first = await send(agent, enroll)

@@ -1,9 +1,9 @@
 import type { AppRequest } from '../../probe/app-request.js'
 import type { Answer } from '../../probe/probe-login.js'
-import { polluted } from './foreign-address.js'
+import { pollute } from './foreign-address.js'
 import type { AttackTarget } from './read-target.js'
 import { openTarget } from './target.js'
-import { given, Untried } from './verdict.js'
+import { requireGiven, Untried } from './verdict.js'
 
 /** The parts that the attacks on an app share: the target, and browsers that have signed in. */
 export type Scene = ReturnType<typeof openScene>
@@ -12,11 +12,14 @@ export type Scene = ReturnType<typeof openScene>
 export function openScene(read: AttackTarget) {
   const target = openTarget(read)
   const { check, user, other, verify, browser, cookiesOf, isIn } = target
-  const withRemember = (one: AppRequest) => ({ ...one, fields: { ...one.fields, ...target.remember } })
-  const ownAccount = other && { ...other, signIn: withRemember(other.signIn) }
+  const addRemember = (request: AppRequest) => ({
+    ...request,
+    fields: { ...request.fields, ...target.remember },
+  })
+  const ownAccount = other && { ...other, signIn: addRemember(other.signIn) }
 
   /** The user's own sign-in, and what an attacker can have copied on the way. */
-  const signedIn = once(async () => {
+  const signedIn = runOnce(async () => {
     const agent = browser()
     await target.get(agent, user.signIn.page ?? user.signIn.path)
     if (await isIn(agent)) throw new Untried('an anonymous request gets the page that --protected names')
@@ -43,7 +46,7 @@ export function openScene(read: AttackTarget) {
     return made
   }
   /** Another browser in which the user is signed in: that of an earlier attack, since codes are limited. */
-  const signedInAgain = async () => {
+  const reuseSignIn = async () => {
     const known = browsers.get(1)
     if (known && (await isIn(known.agent))) return known.agent
     const { agent, code } = await waiting(1)
@@ -54,7 +57,7 @@ export function openScene(read: AttackTarget) {
     throw new Untried('the right code does not sign in')
   }
   /** The attacker's own account. @throws {Untried} if none was given. */
-  const attacker = () => given(ownAccount, '--other-sign-in, an account of the attacker')
+  const attacker = () => requireGiven(ownAccount, '--other-sign-in, an account of the attacker')
 
   return {
     ...target,
@@ -64,17 +67,17 @@ export function openScene(read: AttackTarget) {
       const asking = [user.signIn.path, user.signIn.page, verify.path, check.path]
       return status < 300 || (status < 400 && !asking.some((path) => path && `${to}/`.startsWith(`${path}/`)))
     },
-    withRemember,
+    withRemember: addRemember,
     attacker,
     signedIn,
-    signedInAgain,
+    signedInAgain: reuseSignIn,
     waiting,
-    toForeignSite: () => waiting(1, polluted(user.signIn)),
-    waitingOther: once(async () => target.pending(attacker())),
+    toForeignSite: () => waiting(1, pollute(user.signIn)),
+    waitingOther: runOnce(async () => target.pending(attacker())),
   }
 }
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+function runOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => (made ??= make())
 }

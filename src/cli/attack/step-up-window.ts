@@ -1,6 +1,6 @@
 import { attribute } from '../../probe/app-request.js'
 import type { Scene } from './scene.js'
-import { broken, held, type Verdict } from './verdict.js'
+import { reportBroken, reportHeld, type Verdict } from './verdict.js'
 
 /** A call that opens a window under a name of its own: not `_blank`, and not a method of another object. */
 const NAMED_WINDOW =
@@ -14,8 +14,8 @@ export async function stepUpWindow({ check, get, signedIn }: Scene): Promise<Ver
     const { text } = await get(agent, path)
     const scripts = [...text.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/gi)]
     for (const [, tag = '', inline = ''] of scripts) {
-      const found = namedWindow(inline)
-      if (found) return broken(`${path} opens the window "${found}"`)
+      const found = findWindowName(inline)
+      if (found) return reportBroken(`${path} opens the window "${found}"`)
       const source = attribute(tag, 'src')
       if (source !== undefined) read.add(new URL(source, new URL(path, check.url)).href)
     }
@@ -24,15 +24,15 @@ export async function stepUpWindow({ check, get, signedIn }: Scene): Promise<Ver
     const { origin, pathname, search } = new URL(address)
     if (origin !== check.url.origin) continue
     const { text } = await get(agent, `${pathname}${search}`, { Accept: '*/*' })
-    const found = namedWindow(text)
-    if (found) return broken(`${pathname} opens the window "${found}"`)
+    const found = findWindowName(text)
+    if (found) return reportBroken(`${pathname} opens the window "${found}"`)
     for (const [, , module = ''] of text.matchAll(/\b(?:from|import)\s*\(?\s*(["'])(\.{0,2}\/[^"']+)\1/g)) {
       read.add(new URL(module, address).href)
     }
   }
-  return held(`${read.size} scripts`)
+  return reportHeld(`${read.size} scripts`)
 }
 
-function namedWindow(script: string): string | undefined {
+function findWindowName(script: string): string | undefined {
   return NAMED_WINDOW.exec(script)?.[2]
 }

@@ -39,7 +39,7 @@ export function openTarget(target: AttackTarget) {
     answerOf(await agent(path, { headers }))
 
   /** The codes in the messages that were sent. */
-  const codesSent = async (): Promise<string[]> => {
+  const readSentCodes = async (): Promise<string[]> => {
     if (!inbox) throw new Untried('give --inbox, or --totp for an authenticator app, to read codes')
     const reader = runningApp(inbox.origin, check.headers, { timeoutMs: REQUEST_MS }).agent()
     const first = await reader(inbox.href)
@@ -51,7 +51,7 @@ export function openTarget(target: AttackTarget) {
   const newCode = async (before: readonly string[]): Promise<string> => {
     for (const until = Date.now() + DELIVERY_MS; Date.now() < until; await wait(POLL_MS)) {
       const known = [...before]
-      for (const code of await codesSent()) {
+      for (const code of await readSentCodes()) {
         if (!known.includes(code)) return code
         known.splice(known.indexOf(code), 1)
       }
@@ -60,14 +60,16 @@ export function openTarget(target: AttackTarget) {
   }
 
   /** The answer of the plugin about the factors of a user. */
-  const factorsOf = async (agent: ProbeAgent) => {
+  const getFactors = async (agent: ProbeAgent) => {
     const { text } = await get(agent, check.path, {})
     const state: { factors?: { id: string; method: string; strength: string }[] } = JSON.parse(text)
     return state.factors ?? []
   }
-  const factorOf = async (agent: ProbeAgent, { totp }: AttackedUser): Promise<string> => {
-    const methods: string[] = METHODS.filter((one) => (totp === undefined ? isDelivered(one) : one === 'app'))
-    const id = target.factor ?? (await factorsOf(agent)).find(({ method }) => methods.includes(method))?.id
+  const findFactor = async (agent: ProbeAgent, { totp }: AttackedUser): Promise<string> => {
+    const methods: string[] = METHODS.filter((method) =>
+      totp === undefined ? isDelivered(method) : method === 'app',
+    )
+    const id = target.factor ?? (await getFactors(agent)).find(({ method }) => methods.includes(method))?.id
     if (id !== undefined) return id
     throw new Untried(`GET ${check.path} offers no factor whose code can be read; name one with --factor`)
   }
@@ -75,13 +77,13 @@ export function openTarget(target: AttackTarget) {
     request &&
     send(
       agent,
-      isPlugin ? { ...request, fields: { factor: await factorOf(agent, user), ...asked } } : request,
+      isPlugin ? { ...request, fields: { factor: await findFactor(agent, user), ...asked } } : request,
     )
 
   /** The answers that request a code of a user, and the code. @throws {Untried} if the app refuses one, or no code can be read. */
-  const requestedBy = async (user: AttackedUser, start: () => Promise<readonly Answer[]>, hint = '') => {
+  const requestCodeOf = async (user: AttackedUser, start: () => Promise<readonly Answer[]>, hint = '') => {
     const { totp } = user
-    const before = totp === undefined ? await codesSent() : []
+    const before = totp === undefined ? await readSentCodes() : []
     const answers = await start()
     const refused = answers.find(isRefused)
     if (refused)
@@ -102,7 +104,7 @@ export function openTarget(target: AttackTarget) {
     as = verify,
     headers?: Headers,
   ): Promise<Answer> => {
-    const fields = Object.entries(as.fields).map(([name, one]) => [name, one === '{code}' ? code : one])
+    const fields = Object.entries(as.fields).map(([name, value]) => [name, value === '{code}' ? code : value])
     const given = Object.fromEntries(fields.filter(([, value]) => value !== undefined))
     return send(agent, { ...as, fields: given }, headers)
   }
@@ -113,9 +115,9 @@ export function openTarget(target: AttackTarget) {
     cookiesOf,
     send,
     get,
-    codesSent,
-    factorsOf,
-    factorOf,
+    codesSent: readSentCodes,
+    factorsOf: getFactors,
+    factorOf: findFactor,
     requestCode,
     /** Whether a browser reaches a protected page. */
     async isIn(agent: ProbeAgent, headers: Headers = {}): Promise<boolean> {
@@ -144,7 +146,7 @@ export function openTarget(target: AttackTarget) {
         const requested = isRefused(signedIn) ? undefined : await requestCode(agent, user)
         return requested ? [signedIn, requested] : [signedIn]
       }
-      return { agent, ...(await requestedBy(user, start, formHint(signIn))) }
+      return { agent, ...(await requestCodeOf(user, start, formHint(signIn))) }
     },
     /** Approves what the plugin asked a signed-in user for, once the user can be sent another code. */
     async approve(agent: ProbeAgent, user: AttackedUser, approval: string): Promise<void> {
@@ -155,7 +157,7 @@ export function openTarget(target: AttackTarget) {
         await wait(1_000 * Number(seconds))
         return start()
       }
-      const { code } = await requestedBy(user, start)
+      const { code } = await requestCodeOf(user, start)
       await submit(agent, await code(), { ...verify, fields: { ...verify.fields, approval } })
     },
     submit,

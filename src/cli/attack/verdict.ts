@@ -9,12 +9,12 @@ export interface Verdict {
 export class Untried extends Error {}
 
 /** The verdict on a promise that was kept. */
-export const held = (reason: string): Verdict => ({ verdict: 'held', reason })
+export const reportHeld = (reason: string): Verdict => ({ verdict: 'held', reason })
 /** The verdict on a promise that was broken. */
-export const broken = (reason: string): Verdict => ({ verdict: 'broken', reason })
+export const reportBroken = (reason: string): Verdict => ({ verdict: 'broken', reason })
 
 /** @throws {Untried} if an option was not given that the attack needs. */
-export function given<Value>(value: Value | undefined, option: string): Value {
+export function requireGiven<Value>(value: Value | undefined, option: string): Value {
   if (value !== undefined) return value
   throw new Untried(`give ${option}`)
 }

@@ -30,7 +30,7 @@ export async function enrollUser(service: HttpService): Promise<AppUser> {
   const contact = throwAwayContact()
   const prepared = await service.enrollApp({ contact })
   if (prepared.outcome === 'refused') throw new Error(`no app can be set up: ${prepared.refusal.reason}`)
-  const secret = secretOf(prepared)
+  const secret = readSecret(prepared)
   let kind: CodeKind = 'confirm'
   return {
     contact,
@@ -50,19 +50,19 @@ export function nextStep(): Promise<void> {
 }
 
 /** The secret of the app, which the published API gives as a picture. */
-function secretOf({ qr, uri, secret }: Exclude<AnswerOf<'enrollApp'>, { outcome: 'refused' }>): string {
+function readSecret({ qr, uri, secret }: Exclude<AnswerOf<'enrollApp'>, { outcome: 'refused' }>): string {
   if (secret !== undefined && uri === undefined) return secret
-  const address = uri ?? textOf(qr)
+  const address = uri ?? readQrCode(qr)
   const parameters = URL.canParse(address) ? new URL(address).searchParams : undefined
-  const given = (name: string, usual: string) => (parameters?.get(name) ?? usual).toUpperCase() === usual
-  if (given('algorithm', 'SHA1') && given('digits', '6') && given('period', '30')) {
+  const isUsual = (name: string, usual: string) => (parameters?.get(name) ?? usual).toUpperCase() === usual
+  if (isUsual('algorithm', 'SHA1') && isUsual('digits', '6') && isUsual('period', '30')) {
     const found = parameters?.get('secret')
     if (found) return found
   }
   throw new Error('the QR code is not that of an authenticator app with SHA-1, six digits and 30 seconds')
 }
 
-function textOf(qr: string): string {
+function readQrCode(qr: string): string {
   const [, base64] = /^data:image\/png;base64,(.+)$/.exec(qr) ?? []
   if (base64 === undefined) throw new Error('the QR code is no PNG, and nothing else can be read here')
   return decodeQr(PNG.sync.read(Buffer.from(base64, 'base64')))

@@ -25,7 +25,7 @@ export async function findDialect(
   enrollPath?: string,
 ): Promise<FoundDialect> {
   const paths = enrollPath === undefined ? ENROLL_PATHS : [enrollPath]
-  const dialects = paths.flatMap((path) => [dialectWith(path, 'form'), dialectWith(path, 'json')])
+  const dialects = paths.flatMap((path) => [createDialect(path, 'form'), createDialect(path, 'json')])
   const tried: string[] = []
   for (const dialect of ['detect', ...dialects] as const) {
     const service = httpService(readServiceAddress({ ...address, dialect }))
@@ -46,7 +46,7 @@ export async function findDialect(
 }
 
 /** The parts that differ from the published API. */
-function dialectWith(enrollApp: string, contentType: 'form' | 'json'): FoundDialect {
+function createDialect(enrollApp: string, contentType: 'form' | 'json'): FoundDialect {
   const isUsual = enrollApp === PUBLISHED.paths.enrollApp
   if (isUsual && contentType === 'form') return 'published'
   return { ...(contentType === 'json' && { contentType }), ...(!isUsual && { paths: { enrollApp } }) }

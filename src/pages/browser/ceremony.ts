@@ -5,7 +5,7 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser'
 import type { KeyFailure } from '../../protocol/keys.js'
-import { failed, type KeyFailed } from './request.js'
+import { createFailure, type KeyFailed } from './request.js'
 
 interface Responded {
   readonly ok: true
@@ -32,12 +32,12 @@ async function run(
   ceremony: () => Promise<Responded['response']>,
   ownFailures: Readonly<Record<string, KeyFailure>> = {},
 ): Promise<Responded | KeyFailed> {
-  if (missingSupport() !== undefined) return failed('not_supported')
+  if (missingSupport() !== undefined) return createFailure('not_supported')
   try {
     return { ok: true, response: await ceremony() }
   } catch (error) {
     const name = domName(error)
-    return failed(ownFailures[name] ?? FAILURE_OF_ERROR[name] ?? 'failed')
+    return createFailure(ownFailures[name] ?? FAILURE_OF_ERROR[name] ?? 'failed')
   }
 }
 

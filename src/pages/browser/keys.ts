@@ -1,6 +1,6 @@
 import type { KeyMethod } from '../../protocol/methods.js'
 import { createKey, useKey } from './ceremony.js'
-import { failed, type KeyFailed, type KeyRoutes, postJson } from './request.js'
+import { createFailure, type KeyFailed, type KeyRoutes, postJson } from './request.js'
 import { signalUnknownKey } from './signals.js'
 
 /** The parameters of `confirmWithKey`. */
@@ -115,5 +115,7 @@ export async function enrollKey(options: EnrollKeyOptions): Promise<KeyEnrolled 
   const added = await postJson(options, '/keys', { method, response, ...(name !== undefined && { name }) })
   if (!added.ok) return added
   const { key } = added.body
-  return typeof key === 'object' && key !== null ? { ok: true, key: key as EnrolledKey } : failed('failed')
+  return typeof key === 'object' && key !== null
+    ? { ok: true, key: key as EnrolledKey }
+    : createFailure('failed')
 }

@@ -39,17 +39,17 @@ async function request(routes: KeyRoutes, path: string, init: RequestInit): Prom
       headers: { ...headers, ...init.headers, accept: 'application/json' },
     })
     const body: unknown = await response.json().catch(() => undefined)
-    if (typeof body !== 'object' || body === null) return failed(response.ok ? 'failed' : 'refused')
-    return response.ok ? { ok: true, body: { ...body } } : refused({ code: 'unknown', ...body })
+    if (typeof body !== 'object' || body === null) return createFailure(response.ok ? 'failed' : 'refused')
+    return response.ok ? { ok: true, body: { ...body } } : createRefusal({ code: 'unknown', ...body })
   } catch {
-    return failed('offline')
+    return createFailure('offline')
   }
 }
 
 /** For a refused key, the reason is what is wrong with the key. */
-function refused(problem: KeyProblem): KeyFailed {
+function createRefusal(problem: KeyProblem): KeyFailed {
   const failure = problem.code === 'invalid_key' && failureOfFault(problem.fault as KeyFault)
-  return failed(failure || 'refused', problem)
+  return createFailure(failure || 'refused', problem)
 }
 
 /** Why a key was not added or accepted. `refused`: see `problem.code`. `offline`: the app was not reached. */
@@ -82,6 +82,6 @@ export interface KeyFailed {
 }
 
 /** A failure with its reason and the problem that the app reported. */
-export function failed(reason: KeyFailureReason, problem?: KeyProblem): KeyFailed {
+export function createFailure(reason: KeyFailureReason, problem?: KeyProblem): KeyFailed {
   return { ok: false, reason, ...(problem && { problem }) }
 }

@@ -68,7 +68,7 @@ export function withStepUp(
   async function show(problem: StepUpProblem, address: URL, waiting: ReadonlySet<unknown>): Promise<void> {
     const page = await open(address.href, problem)
     if (!page || !isNew(page)) throw new StepUpError('blocked', problem)
-    const isLeft = untilLeft(page, [base, address.pathname], waiting).finally(() => page.close())
+    const isLeft = waitUntilLeft(page, [base, address.pathname], waiting).finally(() => page.close())
     if (!(await isLeft)) throw new StepUpError('expired', problem)
   }
 
@@ -100,17 +100,17 @@ export function withStepUp(
     // The app may change what it passed while the page is open.
     const request = isStream ? undefined : new Request(input, init)
     const response = await (request ? fetch(request.clone()) : fetch(input, init))
-    const problem = await problemOf(response)
-    const address = addressOf(problem)
+    const problem = await readProblem(response)
+    const address = findAddress(problem)
     if (!address || !isRequired(problem)) return response
     if (!request) throw new StepUpError('unrepeatable', problem)
     await waitForFactor(problem, address, request.signal)
     const second = await fetch(request)
-    const { code } = await problemOf(second)
+    const { code } = await readProblem(second)
     if (ENDED.has(code)) throw new StepUpError('expired', problem)
     if (!REQUIRED.has(code)) return second
     const status = await fetch(base, { headers: { accept: 'application/json' } })
-    const { retryAfterSeconds } = await jsonOf(status)
+    const { retryAfterSeconds } = await readJson(status)
     const failed = retryAfterSeconds !== undefined || code !== problem.code
     throw new StepUpError(failed ? 'failed' : 'canceled', problem, retryAfterSeconds as number | undefined)
   }
@@ -119,12 +119,12 @@ export function withStepUp(
 type Json = Readonly<Record<string, unknown>>
 
 /** The refusal of a request to this site; an empty object for any other response. */
-async function problemOf(response: Response): Promise<Json> {
+async function readProblem(response: Response): Promise<Json> {
   const { origin } = new URL(response.url, location.href)
-  return response.status === 401 && origin === location.origin ? jsonOf(response.clone()) : {}
+  return response.status === 401 && origin === location.origin ? readJson(response.clone()) : {}
 }
 
-async function jsonOf(response: Response): Promise<Json> {
+async function readJson(response: Response): Promise<Json> {
   const body: unknown = await response.json().catch(() => undefined)
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
@@ -134,7 +134,7 @@ function isRequired(problem: object): problem is StepUpProblem {
 }
 
 /** Where the user shows the factor. Only a page of this site is opened, whatever a response says. */
-function addressOf({ next }: Json): URL | undefined {
+function findAddress({ next }: Json): URL | undefined {
   if (typeof next !== 'string' || !URL.canParse(next, location.href)) return undefined
   const address = new URL(next, location.href)
   // `blob:` and `filesystem:` have the origin of this site, too.
@@ -155,7 +155,7 @@ function isNew(page: Window): boolean {
  * Waits until the window was closed or is at a page of the app, or no request waits for it. Nothing that a page could send is trusted.
  * Returns `false` when that takes too long.
  */
-async function untilLeft(
+async function waitUntilLeft(
   page: Window,
   paths: readonly string[],
   waiting: ReadonlySet<unknown>,

@@ -1,8 +1,8 @@
 import { languageTag, pickLocale } from '../../protocol/language.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import type { Catalogue, TextsLike } from '../locales/catalogue.js'
 import { en as englishPages } from '../locales/en.js'
-import { type TextsByLanguage, textsOf } from '../text.js'
+import { loadTexts, type TextsByLanguage } from '../text.js'
 import { en } from './locales/en.js'
 import type { AccountNotice, ContactNoticeType, NoticeFacts, NoticeType } from './notice.js'
 
@@ -13,7 +13,7 @@ import type { AccountNotice, ContactNoticeType, NoticeFacts, NoticeType } from '
 export interface NoticeCatalogue extends TextsLike<typeof en> {}
 
 /** The built-in languages of the notices, the same as of the pages. */
-export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)
+export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = loadTexts('notices', en)
 
 /** The texts that a notice needs in one language. */
 type NoticeTexts = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
@@ -35,13 +35,13 @@ export function composeNotice(content: NoticeContent, preferred: readonly string
   const { facts, notMeUrl, cancelUrl } = content
   return {
     ...facts,
-    ...inPreferred(content, preferred),
-    ...onlyGiven({ notMeUrl, cancelUrl }),
-    inLanguage: (tag) => inPreferred(content, [tag]),
+    ...composeInPreferred(content, preferred),
+    ...pickGiven({ notMeUrl, cancelUrl }),
+    inLanguage: (tag) => composeInPreferred(content, [tag]),
   }
 }
 
-function inPreferred(content: NoticeContent, preferred: readonly string[]) {
+function composeInPreferred(content: NoticeContent, preferred: readonly string[]) {
   const { facts, appName, cancelUrl, languages } = content
   const hasNotices = (key: string) => languages.get(key)?.().notices !== undefined
   const key = pickLocale(preferred, { has: hasNotices })
@@ -50,12 +50,12 @@ function inPreferred(content: NoticeContent, preferred: readonly string[]) {
   const detail = facts.keyName ?? facts.to
   const factor = facts.method && `${overview.method[facts.method]}${detail ? ` (${detail})` : ''}`
   const ready = facts.readyAt === undefined ? '' : formatTime(locale, facts.readyAt)
-  const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '', ready })
+  const fillIn = (phrase: string) => fillPhrase(phrase, { app: appName, factor: factor ?? '', ready })
   const circumstances = [
-    filled(texts.when, { value: formatTime(locale, facts.at) }),
-    facts.browser && filled(texts.browser, { value: facts.browser }),
-    facts.address && filled(texts.address, { value: facts.address }),
-    facts.location && filled(texts.location, { value: facts.location }),
+    fillPhrase(texts.when, { value: formatTime(locale, facts.at) }),
+    facts.browser && fillPhrase(texts.browser, { value: facts.browser }),
+    facts.address && fillPhrase(texts.address, { value: facts.address }),
+    facts.location && fillPhrase(texts.location, { value: facts.location }),
   ]
   const parts = [
     fillIn(texts.what[facts.type]),
@@ -84,7 +84,7 @@ function isToEveryContact(type: NoticeType): type is ContactNoticeType {
 }
 
 // Line breaks are removed, since a value with a line break could look like a part of the notice.
-function filled(phrase: string, values: Readonly<Record<string, string>>): string {
+function fillPhrase(phrase: string, values: Readonly<Record<string, string>>): string {
   return phrase.replace(/\{(\w+)\}/g, (whole, name: string) =>
     (values[name] ?? whole).replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
   )

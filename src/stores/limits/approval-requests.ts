@@ -12,18 +12,18 @@ const OPEN = 'approval'
 export const OPEN_REQUESTS = group(OPEN)
 
 /** The requests that wait for the user's approval, and the approvals that wait to be used, once each. */
-export const approvalRequestsIn = (store: StepStore) =>
-  openPlacesIn(store, { name: OPEN, most: MAX_OPEN, lifeMs: APPROVAL_MS })
+export const createApprovalRequests = (store: StepStore) =>
+  createOpenPlaces(store, { name: OPEN, most: MAX_OPEN, lifeMs: APPROVAL_MS })
 
 /** How long a login of a client without cookies is kept (R150). */
 export const TOKEN_LOGIN_MS = 10 * 60_000
 
 /** The logins of clients without cookies that wait for a factor. */
-export const tokenPlacesIn = (store: StepStore) =>
-  openPlacesIn(store, { name: 'token-login', most: 10, lifeMs: TOKEN_LOGIN_MS })
+export const createTokenPlaces = (store: StepStore) =>
+  createOpenPlaces(store, { name: 'token-login', most: 10, lifeMs: TOKEN_LOGIN_MS })
 
 /** The things that an account has open, of which there are so many at once. */
-function openPlacesIn(
+function createOpenPlaces(
   store: StepStore,
   { name, most, lifeMs }: { readonly name: string; readonly most: number; readonly lifeMs: number },
 ) {

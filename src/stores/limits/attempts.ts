@@ -93,10 +93,10 @@ export const BACKUP_CODES = 'backup-codes'
 export const UNCOUNTED = 1_000_000
 
 /** The counter of the attempts on a challenge. */
-export const onChallenge = (challenge: string) => `attempts ${counterName(challenge)}`
+export const nameChallengeCounter = (challenge: string) => `attempts ${counterName(challenge)}`
 
 /** The counter of the failures of a factor. */
-export const onFactor = (binding: string) => `binding ${counterName(binding)}`
+export const nameFactorCounter = (binding: string) => `binding ${counterName(binding)}`
 
 const LOCKS = 'locks'
 const WRONG = 'wrong-after-password'
@@ -107,7 +107,7 @@ const FAILED = 'failed'
 /** All failures of an account in the last 24 hours. Each is a counter of its own, which ends 24 hours after it happened. */
 const FAILURES = group(FAILED)
 
-const failedOn = (challenge: string) => `${FAILED} ${counterName(challenge)}`
+const nameFailureCounter = (challenge: string) => `${FAILED} ${counterName(challenge)}`
 
 /** The condition of an account for a code of this factor to be sent or evaluated. */
 export function requireUsable(
@@ -117,7 +117,7 @@ export function requireUsable(
   const isOpen = { counter: LOCK, below: 1 }
   return binding === undefined
     ? [isOpen]
-    : [isOpen, { counter: onFactor(binding), below: failuresBeforeDisable }]
+    : [isOpen, { counter: nameFactorCounter(binding), below: failuresBeforeDisable }]
 }
 
 /** The limits that these counters of an account, and of some of its logins, amount to. */
@@ -129,11 +129,12 @@ export function accountLimits(
   return {
     lockedForSeconds: Math.ceil((account?.msLeft(LOCK) ?? 0) / 1000),
     backupCodesLeft: backupCodesLeft(account),
-    isDisabled: (binding) => (account?.count(onFactor(binding)) ?? 0) >= failuresBeforeDisable,
+    isDisabled: (binding) => (account?.count(nameFactorCounter(binding)) ?? 0) >= failuresBeforeDisable,
     attemptsLeft: (challenge) =>
       Math.max(
         0,
-        attemptsPerChallenge - Math.max(0, ...logins.map((login) => login.count(onChallenge(challenge)))),
+        attemptsPerChallenge -
+          Math.max(0, ...logins.map((login) => login.count(nameChallengeCounter(challenge)))),
       ),
   }
 }
@@ -146,7 +147,7 @@ export function backupCodesLeft(account: Counters | undefined): BackupCodesLeft 
 }
 
 /** Counts attempts in `store`. */
-export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
+export function createAttempts(store: StepStore, { limits }: Settings): Attempts {
   const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockDurationMs } = limits
   const locksMs = Array.from({ length: 8 }, (_, nth) => Math.min(lockDurationMs * 2 ** nth, DAY_MS))
   const dayMs = [DAY_MS]
@@ -159,9 +160,9 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
 
     async consume(attempt) {
       const { userId, challenge, approval, binding } = attempt
-      const attempts = onChallenge(challenge)
-      const failure = `${failedOn(challenge)} ${randomUUID()}`
-      const factor = binding === undefined ? undefined : onFactor(binding)
+      const attempts = nameChallengeCounter(challenge)
+      const failure = `${nameFailureCounter(challenge)} ${randomUUID()}`
+      const factor = binding === undefined ? undefined : nameFactorCounter(binding)
       const { isPermitted, counters } = await store.run(userId, [
         {
           login: approval,
@@ -199,11 +200,13 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
     async refund({ userId, challenge, approval, binding, failure }) {
       const isCounted = { when: failure, atLeast: 1 }
       await store.run(userId, [
-        { login: approval, changes: [{ counter: onChallenge(challenge), add: -1 }] },
+        { login: approval, changes: [{ counter: nameChallengeCounter(challenge), add: -1 }] },
         {
           changes: [
             // Not if a correct code forgave it already.
-            ...(binding === undefined ? [] : [{ counter: onFactor(binding), add: -1, ...isCounted }]),
+            ...(binding === undefined
+              ? []
+              : [{ counter: nameFactorCounter(binding), add: -1, ...isCounted }]),
             { counter: failure, set: 0 },
           ],
         },
@@ -234,19 +237,19 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
 
     async succeeded({ userId, challenge, approval, binding }) {
       const livesMs = [CHALLENGE_WINDOW_MS]
-      const forgiven = group(failedOn(challenge))
+      const forgiven = group(nameFailureCounter(challenge))
       const { isPermitted } = await store.run(userId, [
         {
           login: approval,
           requires: [{ counter: CLAIM, below: 1 }],
           changes: [
             { counter: CLAIM, set: 1, livesMs },
-            { counter: onChallenge(challenge), set: attemptsPerChallenge, livesMs },
+            { counter: nameChallengeCounter(challenge), set: attemptsPerChallenge, livesMs },
           ],
         },
         {
           changes: [
-            ...(binding === undefined ? [] : [{ counter: onFactor(binding), minus: forgiven }]),
+            ...(binding === undefined ? [] : [{ counter: nameFactorCounter(binding), minus: forgiven }]),
             { counter: forgiven, set: 0 },
           ],
         },
@@ -255,7 +258,7 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
     },
 
     async enable(userId, binding) {
-      await store.run(userId, [{ changes: [{ counter: onFactor(binding), set: 0 }] }])
+      await store.run(userId, [{ changes: [{ counter: nameFactorCounter(binding), set: 0 }] }])
     },
   }
 }
@@ -269,7 +272,7 @@ export interface Approvals {
 }
 
 /** Counts approvals in `store`. */
-export function approvalsIn(store: StepStore): Approvals {
+export function createTransactions(store: StepStore): Approvals {
   return {
     async acquire(userId, login) {
       const changes = [{ counter: CLAIM, set: 1, livesMs: [CHALLENGE_WINDOW_MS] }]

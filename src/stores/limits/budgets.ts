@@ -51,10 +51,10 @@ export interface MessageBudget {
 }
 
 const waitOf = (slot: string) => `wait ${counterName(slot)}`
-const roundOf = (slot: string) => `round ${counterName(slot)}`
+const nameRound = (slot: string) => `round ${counterName(slot)}`
 
 /** Counts messages in `store`. */
-export function messageBudgetIn(store: StepStore, { limits }: Settings): MessageBudget {
+export function createMessageBudget(store: StepStore, { limits }: Settings): MessageBudget {
   const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = limits
   const budgets = [
     { counter: 'sends-10m', below: sendsPerTenMinutes, windowMs: TEN_MINUTES_MS },
@@ -63,7 +63,7 @@ export function messageBudgetIn(store: StepStore, { limits }: Settings): Message
 
   return {
     async consume({ userId, login, slot, binding }) {
-      const [wait, round] = [waitOf(slot), roundOf(slot)]
+      const [wait, round] = [waitOf(slot), nameRound(slot)]
       const { isPermitted, counters } = await store.run(userId, [
         {
           login,
@@ -104,7 +104,7 @@ export function messageBudgetIn(store: StepStore, { limits }: Settings): Message
           login,
           changes: [
             { counter: waitOf(slot), set: 0 },
-            { counter: roundOf(slot), add: -1 },
+            { counter: nameRound(slot), add: -1 },
           ],
         },
         { changes: budgets.map(({ counter }) => ({ counter, add: -1 })) },
@@ -130,7 +130,7 @@ export interface SentBackupCodes {
 }
 
 /** Remembers sent backup codes in `store`. */
-export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
+export function createSentBackupCodes(store: StepStore): SentBackupCodes {
   return {
     async remember(userId, count = UNCOUNTED) {
       await store.run(userId, [
@@ -145,24 +145,24 @@ export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
 }
 
 /** Remembers in `store` which user enrolled an app under a contact, so that no other user's app replaces it (R98). */
-export function appOwnersIn(store: StepStore) {
-  const owners = lastIdsIn(store, 'app-owner', BINDING_WINDOW_MS)
-  const account = (contact: Contact) => digestOf(canonicalUser(contact))
+export function createAppOwners(store: StepStore) {
+  const owners = createLastIds(store, 'app-owner', BINDING_WINDOW_MS)
+  const digestContact = (contact: Contact) => digestOf(canonicalUser(contact))
   return {
     /** Whether another user enrolled an app under the contact. */
-    isAnother: (contact: Contact, userId: string) => owners.isAnother(account(contact), userId),
-    remember: (contact: Contact, userId: string) => owners.remember(account(contact), userId),
-    forget: (contact: Contact) => owners.forget(account(contact)),
+    isAnother: (contact: Contact, userId: string) => owners.isAnother(digestContact(contact), userId),
+    remember: (contact: Contact, userId: string) => owners.remember(digestContact(contact), userId),
+    forget: (contact: Contact) => owners.forget(digestContact(contact)),
   }
 }
 
 /** Remembers the last enrollment of an app that a user began, in whichever session: the service keeps one pending secret only. */
-export function lastEnrollmentsIn(store: StepStore) {
-  return lastIdsIn(store, 'app-enrollment', DAY_MS)
+export function createLastEnrollments(store: StepStore) {
+  return createLastIds(store, 'app-enrollment', DAY_MS)
 }
 
 /** The last id of an account. */
-function lastIdsIn(store: StepStore, name: string, lifeMs: number) {
+function createLastIds(store: StepStore, name: string, lifeMs: number) {
   const put = async (account: string, set: number) => {
     await store.run(account, [{ login: name, changes: [{ counter: name, set, livesMs: [lifeMs] }] }])
   }
@@ -171,14 +171,14 @@ function lastIdsIn(store: StepStore, name: string, lifeMs: number) {
     async isAnother(account: string, id: string): Promise<boolean> {
       const [, last] = await store.read(account, [name])
       const number = last?.count(name) ?? 0
-      return number > 0 && number !== numberOf(id)
+      return number > 0 && number !== digestId(id)
     },
-    remember: (account: string, id: string) => put(account, numberOf(id)),
+    remember: (account: string, id: string) => put(account, digestId(id)),
     forget: (account: string) => put(account, 0),
   }
 }
 
 /** A counter holds a number only: 28 bits of the digest of an id, never 0. */
-function numberOf(id: string): number {
+function digestId(id: string): number {
   return (Buffer.from(digestOf(id), 'base64url').readUInt32BE() >>> 4) + 1
 }

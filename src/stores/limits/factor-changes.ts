@@ -36,7 +36,7 @@ const LIFE_MS = 2 * DAY_MS
 const RECENT_MS = 10_000
 
 /** Counts the changes in `store`. */
-export function factorChangesIn(store: StepStore): FactorChanges {
+export function createFactorChanges(store: StepStore): FactorChanges {
   const remembered = new Map<string, { readonly count: number; readonly readAt: number }>()
   let added = 0
 

@@ -1,8 +1,13 @@
 import type { Settings } from '../../options/settings.js'
-import { approvalRequestsIn, tokenPlacesIn } from './approval-requests.js'
-import { approvalsIn, attemptsIn } from './attempts.js'
-import { appOwnersIn, lastEnrollmentsIn, messageBudgetIn, sentBackupCodesIn } from './budgets.js'
-import { factorChangesIn } from './factor-changes.js'
+import { createApprovalRequests, createTokenPlaces } from './approval-requests.js'
+import { createAttempts, createTransactions } from './attempts.js'
+import {
+  createAppOwners,
+  createLastEnrollments,
+  createMessageBudget,
+  createSentBackupCodes,
+} from './budgets.js'
+import { createFactorChanges } from './factor-changes.js'
 import { openSteps } from './step-store.js'
 
 /** Everything that is limited, counted in one store for all processes. */
@@ -12,14 +17,14 @@ export type Limits = Readonly<ReturnType<typeof openLimits>>
 export function openLimits(settings: Settings) {
   const store = openSteps(settings.limits.store, settings.users)
   return {
-    attempts: attemptsIn(store, settings),
-    approvals: approvalsIn(store),
-    approvalRequests: approvalRequestsIn(store),
-    tokenPlaces: tokenPlacesIn(store),
-    messageBudget: messageBudgetIn(store, settings),
-    sentBackupCodes: sentBackupCodesIn(store),
-    appOwners: appOwnersIn(store),
-    lastEnrollments: lastEnrollmentsIn(store),
-    factorChanges: factorChangesIn(store),
+    attempts: createAttempts(store, settings),
+    approvals: createTransactions(store),
+    approvalRequests: createApprovalRequests(store),
+    tokenPlaces: createTokenPlaces(store),
+    messageBudget: createMessageBudget(store, settings),
+    sentBackupCodes: createSentBackupCodes(store),
+    appOwners: createAppOwners(store),
+    lastEnrollments: createLastEnrollments(store),
+    factorChanges: createFactorChanges(store),
   }
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod'
-import { type QueryPool, withTable } from '../postgres.js'
+import { createTableFirst, type QueryPool } from '../postgres.js'
 import { hourly } from '../store.js'
 import {
   applyUpdate,
-  countersAt,
+  createCounters,
   endOf,
-  jsonOf,
-  keptFrom,
+  parseKept,
   type StepStore,
   type Update,
   undoing,
+  writeKept,
 } from './step.js'
 
 /** The same statement as in docs/options.md. */
@@ -17,7 +17,11 @@ const createTable = (name: string) =>
   `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, counters jsonb NOT NULL, permitted boolean NOT NULL, expires_at bigint NOT NULL)`
 
 const rows = z.array(
-  z.object({ key: z.string(), counters: z.unknown().transform(keptFrom), permitted: z.boolean().nullable() }),
+  z.object({
+    key: z.string(),
+    counters: z.unknown().transform(parseKept),
+    permitted: z.boolean().nullable(),
+  }),
 )
 
 /** Counters in a PostgreSQL table: one row for each account and one for each login. */
@@ -26,7 +30,7 @@ export function postgresSteps(
   tableName: string,
   keyOf: (account: string, login?: string) => string,
 ): StepStore {
-  const table = withTable(pool, tableName, createTable(tableName))
+  const table = createTableFirst(pool, tableName, createTable(tableName))
   const sweep = hourly((now) => {
     // A row that was not deleted holds nothing but ended counters, so nothing waits for this or its failure. It waits for no step either,
     // which could wait for a row that was deleted before.
@@ -39,7 +43,7 @@ export function postgresSteps(
     const now = Date.now()
     const found = await table.query({
       text: stepStatement(tableName, updates.length),
-      values: [now, ...updates.flatMap((update) => valuesOf(keyOf(account, update.login), update, now))],
+      values: [now, ...updates.flatMap((update) => listValues(keyOf(account, update.login), update, now))],
     })
     const kept = new Map(rows.parse(found.rows).map(({ key, ...row }) => [key, row]))
     return { now, kept: updates.map(({ login }) => kept.get(keyOf(account, login))) }
@@ -54,7 +58,7 @@ export function postgresSteps(
       const made = isPermitted ? 0 : kept.findIndex((row) => row?.permitted !== true)
       const undone = made === 0 ? [] : (await step(account, updates.slice(0, made).map(undoing))).kept
       const rows = [...undone, ...kept.slice(undone.length)]
-      return { isPermitted, counters: rows.map((row) => countersAt(row?.counters ?? new Map(), now)) }
+      return { isPermitted, counters: rows.map((row) => createCounters(row?.counters ?? new Map(), now)) }
     },
 
     async read(account, logins) {
@@ -62,18 +66,20 @@ export function postgresSteps(
       const now = Date.now()
       const text = `SELECT key, counters, permitted FROM "${tableName}" WHERE key = ANY($1)`
       const found = rows.parse((await table.query({ text, values: [keys] })).rows)
-      return keys.map((key) => countersAt(found.find((row) => row.key === key)?.counters ?? new Map(), now))
+      return keys.map((key) =>
+        createCounters(found.find((row) => row.key === key)?.counters ?? new Map(), now),
+      )
     },
   }
 }
 
 /** The parameters of one update: its key, its row if there is none yet, its requirements and its changes. */
-function valuesOf(key: string, update: Update, now: number): unknown[] {
+function listValues(key: string, update: Update, now: number): unknown[] {
   const { requires = [], changes = [] } = update
   const first = applyUpdate(new Map(), update, now)
   return [
     key,
-    jsonOf(first ?? new Map()),
+    writeKept(first ?? new Map()),
     first !== undefined,
     endOf(first ?? new Map()),
     JSON.stringify(requires),

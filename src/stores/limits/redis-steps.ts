@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type RedisClient, runScript } from '../redis.js'
-import { countersAt, keptFrom, type StepStore } from './step.js'
+import { createCounters, parseKept, type StepStore } from './step.js'
 
 /** Counters in Redis: one text for each account and one for each login, which expires with the last of its counters. */
 export function redisSteps(
@@ -11,8 +11,8 @@ export function redisSteps(
     const texts = z.array(z.string()).parse(await runScript(client, script, keys, values))
     return { now: Number(values[0]), texts }
   }
-  const countersIn = (texts: readonly string[], now: number) =>
-    texts.map((text) => countersAt(keptFrom(JSON.parse(text)), now))
+  const readCounters = (texts: readonly string[], now: number) =>
+    texts.map((text) => createCounters(parseKept(JSON.parse(text)), now))
 
   return {
     async run(account, updates) {
@@ -20,12 +20,12 @@ export function redisSteps(
       const values = [String(Date.now()), ...updates.map((update) => JSON.stringify(update))]
       const { now, texts } = await run(RUN, keys, ...values)
       const [verdict, ...counters] = texts
-      return { isPermitted: verdict === '1', counters: countersIn(counters, now) }
+      return { isPermitted: verdict === '1', counters: readCounters(counters, now) }
     },
     async read(account, logins) {
       const keys = [undefined, ...logins].map((login) => keyOf(account, login))
       const { now, texts } = await run(READ, keys, String(Date.now()))
-      return countersIn(texts, now)
+      return readCounters(texts, now)
     },
   }
 }

@@ -3,21 +3,21 @@ import { digestOf } from '../../digest.js'
 import { LimitsStoreError } from '../../errors.js'
 import { DEFAULT_USERS } from '../../products.js'
 import { keyPartOf, type StoreConfig } from '../config.js'
-import { type CounterStore, withStoreTimeout } from '../store.js'
+import { type CounterStore, limitStoreTime } from '../store.js'
 import { postgresSteps } from './postgres-steps.js'
 import { redisSteps } from './redis-steps.js'
 import {
   applyUpdate,
   type Counters,
   counterName,
-  countersAt,
+  createCounters,
   endOf,
-  jsonOf,
-  keptFrom,
   memorySteps,
+  parseKept,
   type StepStore,
   type Update,
   undoing,
+  writeKept,
 } from './step.js'
 
 /** The store that the options name, for the counters of a table of users. */
@@ -27,14 +27,16 @@ export function openSteps(
 ): StepStore {
   // It neither fails nor keeps a request waiting.
   if (config === 'memory') return memorySteps()
-  if ('redis' in config) return guarded(redisSteps(config.redis, keysOf(users, config.prefix)), 'Redis')
-  if (!('postgres' in config)) return guarded(ownSteps(config, keysOf(users)), 'the object in limits.store')
+  if ('redis' in config)
+    return guardStore(redisSteps(config.redis, createKeys(users, config.prefix)), 'Redis')
+  if (!('postgres' in config))
+    return guardStore(ownSteps(config, createKeys(users)), 'the object in limits.store')
   const { pool, tableName = 'mfa_counters' } = config.postgres
-  return guarded(postgresSteps(pool, tableName, keysOf(users, config.prefix)), 'PostgreSQL')
+  return guardStore(postgresSteps(pool, tableName, createKeys(users, config.prefix)), 'PostgreSQL')
 }
 
 /** The keys of accounts and logins. Redis Cluster keeps keys with the same text in braces on one server. */
-function keysOf(users: string, prefix = 'mfa') {
+function createKeys(users: string, prefix = 'mfa') {
   const part = keyPartOf(users)
   return (account: string, login?: string) => {
     const name = /[{}]/.test(account) ? `#${digestOf(account)}` : counterName(account)
@@ -46,22 +48,25 @@ function keysOf(users: string, prefix = 'mfa') {
 const MOST_TRIES = 200
 
 /** Counters in a store of the host's own, one text for each account and each login. */
-function ownSteps(store: CounterStore, keyOf: ReturnType<typeof keysOf>): StepStore {
+function ownSteps(store: CounterStore, keyOf: ReturnType<typeof createKeys>): StepStore {
   const load = async (key: string) => {
     const text = await store.read(key)
-    return { text, kept: text === undefined ? new Map() : keptFrom(JSON.parse(text)) }
+    return { text, kept: text === undefined ? new Map() : parseKept(JSON.parse(text)) }
   }
 
-  const update = async (account: string, one: Update): Promise<{ isMade: boolean; counters: Counters }> => {
-    const key = keyOf(account, one.login)
+  const update = async (
+    account: string,
+    change: Update,
+  ): Promise<{ isMade: boolean; counters: Counters }> => {
+    const key = keyOf(account, change.login)
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const now = Date.now()
       const { text, kept } = await load(key)
-      const after = applyUpdate(kept, one, now)
-      if (!after) return { isMade: false, counters: countersAt(kept, now) }
+      const after = applyUpdate(kept, change, now)
+      if (!after) return { isMade: false, counters: createCounters(kept, now) }
       const lifeMs = Math.max(1, endOf(after) - now)
-      if (z.boolean().parse(await store.replace(key, text, jsonOf(after), lifeMs))) {
-        return { isMade: true, counters: countersAt(after, now) }
+      if (z.boolean().parse(await store.replace(key, text, writeKept(after), lifeMs))) {
+        return { isMade: true, counters: createCounters(after, now) }
       }
     }
     throw new Error(
@@ -72,8 +77,8 @@ function ownSteps(store: CounterStore, keyOf: ReturnType<typeof keysOf>): StepSt
   return {
     async run(account, updates) {
       const results: Awaited<ReturnType<typeof update>>[] = []
-      for (const one of updates) {
-        results.push(await update(account, one))
+      for (const change of updates) {
+        results.push(await update(account, change))
         if (results.at(-1)?.isMade) continue
         // A crash in between leaves an attempt counted, never one uncounted.
         for (const [index, made] of updates.slice(0, results.length - 1).entries()) {
@@ -82,7 +87,7 @@ function ownSteps(store: CounterStore, keyOf: ReturnType<typeof keysOf>): StepSt
         for (const { login } of updates.slice(results.length)) {
           results.push({
             isMade: false,
-            counters: countersAt((await load(keyOf(account, login))).kept, Date.now()),
+            counters: createCounters((await load(keyOf(account, login))).kept, Date.now()),
           })
         }
         return { isPermitted: false, counters: results.map(({ counters }) => counters) }
@@ -92,16 +97,16 @@ function ownSteps(store: CounterStore, keyOf: ReturnType<typeof keysOf>): StepSt
     async read(account, logins) {
       const keys = [undefined, ...logins].map((login) => keyOf(account, login))
       const loaded = await Promise.all(keys.map(load))
-      return loaded.map(({ kept }) => countersAt(kept, Date.now()))
+      return loaded.map(({ kept }) => createCounters(kept, Date.now()))
     },
   }
 }
 
 /** The same store with a timeout and errors of our own. */
-function guarded(store: StepStore, place: string): StepStore {
-  const within = async <Result>(operation: () => Promise<Result>): Promise<Result> => {
+function guardStore(store: StepStore, place: string): StepStore {
+  const limitTime = async <Result>(operation: () => Promise<Result>): Promise<Result> => {
     try {
-      return await withStoreTimeout(operation())
+      return await limitStoreTime(operation())
     } catch (cause) {
       throw new LimitsStoreError(
         `The store of the MFA counters failed, so no code can be evaluated. Check that ${place} is running and reachable.`,
@@ -110,7 +115,7 @@ function guarded(store: StepStore, place: string): StepStore {
     }
   }
   return {
-    run: (account, updates) => within(() => store.run(account, updates)),
-    read: (account, logins) => within(() => store.read(account, logins)),
+    run: (account, updates) => limitTime(() => store.run(account, updates)),
+    read: (account, logins) => limitTime(() => store.read(account, logins)),
   }
 }

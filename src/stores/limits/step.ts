@@ -71,10 +71,10 @@ export interface StepStore {
 }
 
 /** The counters at this time. */
-export function countersAt(kept: Kept, now: number): Counters {
+export function createCounters(kept: Kept, now: number): Counters {
   return {
     count: (name) => countOf(kept, name, now),
-    msLeft: (name) => Math.max(0, lastEnd(membersOf(kept, name)) - now),
+    msLeft: (name) => Math.max(0, lastEnd(listMembers(kept, name)) - now),
   }
 }
 
@@ -91,7 +91,7 @@ export function applyUpdate(
   }
   if (!requires.every(holds)) return undefined
   const after: Kept = new Map()
-  for (const [name, one] of kept) if (one[1] > now) after.set(name, one)
+  for (const [name, counter] of kept) if (counter[1] > now) after.set(name, counter)
   for (const { counter, set, add = 0, minus, livesMs = [], nth, restarts, when, atLeast = 1 } of changes) {
     if (when !== undefined && count(when) < atLeast) continue
     if (isGroup(counter)) {
@@ -122,16 +122,16 @@ function isIn(name: string, ofGroup: string): boolean {
 }
 
 /** The counters that a name stands for. */
-function membersOf(kept: Kept, name: string): Counter[] {
+function listMembers(kept: Kept, name: string): Counter[] {
   // Several of them are read at each step, so a single counter is not looked for among all.
-  if (isGroup(name)) return [...kept].flatMap(([other, one]) => (isIn(other, name) ? [one] : []))
+  if (isGroup(name)) return [...kept].flatMap(([other, counter]) => (isIn(other, name) ? [counter] : []))
   const counter = kept.get(name)
   return counter ? [counter] : []
 }
 
 function countOf(kept: Kept, name: string, now: number): number {
   let sum = 0
-  for (const [count, endsAt] of membersOf(kept, name)) if (endsAt > now) sum += count
+  for (const [count, endsAt] of listMembers(kept, name)) if (endsAt > now) sum += count
   return sum
 }
 
@@ -149,12 +149,12 @@ function lastEnd(counters: Iterable<Counter>): number {
 const keptCounters = z.record(z.string(), z.tuple([z.int(), z.number()]))
 
 /** Reads kept counters from JSON. */
-export function keptFrom(json: unknown): Kept {
+export function parseKept(json: unknown): Kept {
   return new Map(Object.entries(keptCounters.parse(json)))
 }
 
 /** Counters as a store keeps them: `{"attempts c":[2,1764000000000]}`. */
-export function jsonOf(kept: Kept): string {
+export function writeKept(kept: Kept): string {
   return JSON.stringify(Object.fromEntries(kept))
 }
 
@@ -174,7 +174,7 @@ export function memorySteps(): StepStore {
   const keyOf = (account: string, login?: string) => JSON.stringify([account, login])
   let sweepAt = SWEEP_FROM
 
-  const keptAt = (key: string): Kept => all.get(key) ?? new Map()
+  const getKept = (key: string): Kept => all.get(key) ?? new Map()
   const sweep = (now: number) => {
     if (all.size < sweepAt) return
     for (const [key, kept] of all) if (endOf(kept) <= now) all.delete(key)
@@ -186,17 +186,20 @@ export function memorySteps(): StepStore {
       const now = Date.now()
       sweep(now)
       const keys = updates.map(({ login }) => keyOf(account, login))
-      const before = keys.map(keptAt)
+      const before = keys.map(getKept)
       const after = updates.flatMap(
         (update, index) => applyUpdate(before[index] ?? new Map(), update, now) ?? [],
       )
       const isPermitted = after.length === updates.length
       if (isPermitted) keys.forEach((key, index) => void all.set(key, after[index] ?? new Map()))
-      return { isPermitted, counters: (isPermitted ? after : before).map((kept) => countersAt(kept, now)) }
+      return {
+        isPermitted,
+        counters: (isPermitted ? after : before).map((kept) => createCounters(kept, now)),
+      }
     },
     async read(account, logins) {
       const now = Date.now()
-      return [undefined, ...logins].map((one) => countersAt(keptAt(keyOf(account, one)), now))
+      return [undefined, ...logins].map((login) => createCounters(getKept(keyOf(account, login)), now))
     },
   }
 }

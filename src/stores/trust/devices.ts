@@ -1,12 +1,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { jsonIn, readObject } from '../../json.js'
+import { readJson, readObject } from '../../json.js'
 import { formatUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { remember } from '../../remember.js'
-import { onlyGiven } from '../../shape.js'
-import { type ItemStore, namespaced, type StoredItem } from '../store.js'
+import { pickGiven } from '../../shape.js'
+import { createNamespace, type ItemStore, type StoredItem } from '../store.js'
 import type { BrowserName } from './browser-name.js'
 
 /** A browser in which one user skips the second factor. Times are milliseconds since 1970. */
@@ -88,7 +88,7 @@ interface StoredDevice {
 }
 
 /** Creates the trusted devices in a store. */
-export function devicesIn(
+export function createDevices(
   store: ItemStore,
   {
     maxAgeMs,
@@ -96,8 +96,8 @@ export function devicesIn(
     recheckMs = 0,
   }: { readonly maxAgeMs: number; readonly maxDevices: number; readonly recheckMs?: number | undefined },
 ): Devices {
-  const kept = namespaced(store, 'devices')
-  const held = heldDevices(recheckMs)
+  const kept = createNamespace(store, 'devices')
+  const held = createHeldDevices(recheckMs)
   const items = {
     ...kept,
     remove: (userId: string, id: string) => held.removing(id, () => kept.remove(userId, id)),
@@ -116,7 +116,7 @@ export function devicesIn(
   }
 
   const enforceCap = async (owner: DeviceOwner, newest: string) => {
-    const others = (await validDevices(owner)).filter(({ item }) => item.id !== newest).sort(byLastUse)
+    const others = (await validDevices(owner)).filter(({ item }) => item.id !== newest).sort(compareLastUse)
     for (const { item } of others.slice(maxDevices - 1)) await items.remove(owner.userId, item.id)
   }
 
@@ -183,12 +183,12 @@ export function devicesIn(
 
     holds(owner, id) {
       return held.ask(id, owner, async () => {
-        const item = (await items.read(owner.userId)).find((one) => one.id === id)
+        const item = (await items.read(owner.userId)).find((stored) => stored.id === id)
         return item && markIn(item) === bindingDigest(id, owner) ? item.expiresAt : undefined
       })
     },
 
-    list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
+    list: async (owner) => (await validDevices(owner)).sort(compareLastUse).map(createDevice),
 
     revoke: (userId, id) => items.remove(userId, id),
 
@@ -201,7 +201,7 @@ export function devicesIn(
 }
 
 /** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
-function heldDevices(recheckMs: number) {
+function createHeldDevices(recheckMs: number) {
   const held = new Map<string, { readonly owner: DeviceOwner; readonly until: number }>()
   let removals = 0
   const forget = (id: string) => {
@@ -248,26 +248,26 @@ function bindingDigest(id: string, { factors, fingerprint }: DeviceOwner): strin
 }
 
 function readRecord({ value }: StoredItem): DeviceRecord | undefined {
-  return deviceRecord.safeParse(jsonIn(value)).data
+  return deviceRecord.safeParse(readJson(value)).data
 }
 
 /** The mark that the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
 function markIn({ value }: StoredItem): unknown {
-  return readObject(jsonIn(value)).mark
+  return readObject(readJson(value)).mark
 }
 
-function asDevice({ item, record }: StoredDevice): Device {
+function createDevice({ item, record }: StoredDevice): Device {
   const { browser, system, place: location, createdAt, lastUsedAt } = record
   const { id, expiresAt } = item
-  return { id, createdAt, lastUsedAt, expiresAt, ...onlyGiven({ browser, system, location }) }
+  return { id, createdAt, lastUsedAt, expiresAt, ...pickGiven({ browser, system, location }) }
 }
 
-function byLastUse(a: StoredDevice, b: StoredDevice): number {
+function compareLastUse(a: StoredDevice, b: StoredDevice): number {
   return b.record.lastUsedAt - a.record.lastUsedAt
 }
 
 /** A user's factors as one digest, regardless of their order and ids. */
-export function factorsDigest(factors: readonly Factor[]): string {
+export function digestFactors(factors: readonly Factor[]): string {
   return digestOf(
     JSON.stringify(factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()),
   )

@@ -44,7 +44,7 @@ const MOST_TRIES = 50
 export const GENERATION = 'generation'
 
 /** Counts in `items`, beside the end of the user's sessions, so that one read finds both. `endIn` finds the id of that end. */
-export function generationsIn(
+export function createGenerations(
   items: ItemStore,
   endIn: (found: Awaited<ReturnType<ItemStore['read']>>) => string | undefined,
 ): Generations {

@@ -1,5 +1,5 @@
 import { digestOf } from '../../digest.js'
-import { type ItemStore, namespaced } from '../store.js'
+import { createNamespace, type ItemStore } from '../store.js'
 
 /** The browsers in which users signed in, as hashes, to notify users of one that is new for them. */
 export interface KnownBrowsers {
@@ -16,15 +16,15 @@ export const KNOWN_BROWSER_MS = 365 * 24 * 60 * 60_000
 const MAX_BROWSERS = 20
 
 /** Creates the known browsers in a store. */
-export function knownBrowsersIn(store: ItemStore): KnownBrowsers {
-  const items = namespaced(store, 'browsers')
+export function createKnownBrowsers(store: ItemStore): KnownBrowsers {
+  const items = createNamespace(store, 'browsers')
   return {
     async meet(userId, browser) {
       const now = Date.now()
       const known = await items.read(userId)
       const id = digestOf(browser)
       const expiresAt = now + KNOWN_BROWSER_MS
-      const earlier = known.find((one) => one.id === id)
+      const earlier = known.find((browser) => browser.id === id)
       if (earlier) {
         await items.put(userId, { ...earlier, expiresAt })
         return false

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { type ItemStore, namespaced } from '../store.js'
+import { createNamespace, type ItemStore } from '../store.js'
 import { isToken, newId, newToken } from './devices.js'
 
 /** Links that can be used once, each about one subject. */
@@ -16,16 +16,16 @@ export interface Links<Subject> {
 const TOKEN = /^([\w-]{22})\.([\w-]{43})$/
 
 /** Links in `store`, which holds only a hash of each secret. The name is part of the storage format. */
-export function linksIn<Subject>(
+export function createLinks<Subject>(
   store: ItemStore,
   name: string,
   subjects: z.ZodType<Subject>,
 ): Links<Subject> {
-  const items = namespaced(store, name)
+  const items = createNamespace(store, name)
   const lookUp = async (token: string) => {
     const [, id, secret] = TOKEN.exec(token) ?? []
     if (!id || !secret) return undefined
-    const item = (await items.read(id)).find((one) => isToken(secret, one.id))
+    const item = (await items.read(id)).find((stored) => isToken(secret, stored.id))
     return item && { id, item, subject: subjects.safeParse(JSON.parse(item.value)).data }
   }
   return {

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { no, nothing } from '../../no-op.js'
+import { answerNo, nothing } from '../../no-op.js'
 import type { TokenEnd } from '../../protocol/token-claims.js'
 import { DAY_MS } from '../../time.js'
-import { type ItemStore, namespaced } from '../store.js'
+import { createNamespace, type ItemStore } from '../store.js'
 import { newId } from './devices.js'
-import { GENERATION, type Generations, generationsIn } from './generations.js'
-import { type Links, linksIn } from './links.js'
+import { createGenerations, GENERATION, type Generations } from './generations.js'
+import { createLinks, type Links } from './links.js'
 
 const subjectSchema = z.object({ userId: z.string(), at: z.number() })
 
@@ -66,18 +66,18 @@ const CUTOFF = 'cutoff'
 export type OnSessionsEnded = (userId: string, why: TokenEnd['reason'] | undefined) => Promise<void>
 
 /** Keeps links and times in `store`. */
-export function endingsIn(store: ItemStore, onEnded?: OnSessionsEnded): Endings {
+export function createEndings(store: ItemStore, onEnded?: OnSessionsEnded): Endings {
   // The names are part of the storage format.
-  const links = linksIn(store, 'undo', subjectSchema)
-  const items = namespaced(store, CUTOFF)
-  const lastOf = (ends: Awaited<ReturnType<ItemStore['read']>>) =>
+  const links = createLinks(store, 'undo', subjectSchema)
+  const items = createNamespace(store, CUTOFF)
+  const findLast = (ends: Awaited<ReturnType<ItemStore['read']>>) =>
     ends.find((end) => end.id === CUTOFF)?.value.split(' ') ?? []
   const read = async (userId: string) => {
     const ends = await items.read(userId)
-    const [at, id] = lastOf(ends)
+    const [at, id] = findLast(ends)
     return { at, id, ends }
   }
-  const generations = generationsIn(items, (ends) => lastOf(ends)[1])
+  const generations = createGenerations(items, (ends) => findLast(ends)[1])
   return {
     notMeLinks: { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) },
     generations,
@@ -118,7 +118,7 @@ export const NO_ENDINGS: Omit<Endings, 'generations'> = {
   sessionsValidAfter: {
     areKept: false,
     lastEnd: nothing,
-    isVoid: no,
+    isVoid: answerNo,
     endSession: nothing,
     // Recovery and links need urls.publicUrl, so only account.secure gets here.
     async set() {

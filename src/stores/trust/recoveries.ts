@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { jsonIn } from '../../json.js'
-import { type ItemStore, namespaced, type StoredItem } from '../store.js'
+import { readJson } from '../../json.js'
+import { createNamespace, type ItemStore, type StoredItem } from '../store.js'
 import { newId } from './devices.js'
 
 const time = z.number().int().nonnegative()
@@ -86,33 +86,33 @@ function waitOf(recovery: Recovery): number {
 }
 
 /** When the recovery can be completed: after the wait of `waitOf`, and at least a quarter of it after the second notice. */
-export function readyAt(recovery: Recovery): number {
+export function getReadyTime(recovery: Recovery): number {
   const [, second] = recovery.noticesAt
   const waitMs = waitOf(recovery)
-  return Math.max(startedAt(recovery) + waitMs, second === undefined ? 0 : second + waitMs / 4)
+  return Math.max(getStartTime(recovery) + waitMs, second === undefined ? 0 : second + waitMs / 4)
 }
 
 /** When the waiting period started: with the request, unless the first notice was late. */
-function startedAt({ requestedAt, noticesAt: [first = requestedAt] }: Recovery): number {
+function getStartTime({ requestedAt, noticesAt: [first = requestedAt] }: Recovery): number {
   return first - requestedAt < PROMPT_MS ? requestedAt : first
 }
 
 /** Whether all notices of a recovery were sent and its waiting time is over. */
 export function isReady(recovery: Recovery): boolean {
-  return recovery.noticesAt.length === NOTICES && Date.now() >= readyAt(recovery)
+  return recovery.noticesAt.length === NOTICES && Date.now() >= getReadyTime(recovery)
 }
 
 /** The time at which a recovery ends. */
-export function expiresAt(recovery: Recovery): number {
-  return readyAt(recovery) + COMPLETION_WINDOW_MS
+export function getExpiry(recovery: Recovery): number {
+  return getReadyTime(recovery) + COMPLETION_WINDOW_MS
 }
 
 /** Creates the recoveries in a store. */
-export function recoveriesIn(store: ItemStore): Recoveries {
+export function createRecoveries(store: ItemStore): Recoveries {
   // The names are part of the storage format.
-  const items = namespaced(store, 'recovery')
-  const contacts = namespaced(store, 'recovery-contacts')
-  const dueList = namespaced(store, 'recovery-due')
+  const items = createNamespace(store, 'recovery')
+  const contacts = createNamespace(store, 'recovery-contacts')
+  const dueList = createNamespace(store, 'recovery-due')
 
   const read = async (userId: string) => {
     const item = (await items.read(userId)).find(({ id }) => id === ID)
@@ -179,7 +179,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
       const theirs = await contacts.read(userId)
       return theirs
         .filter((item) => item.id.startsWith(`${id}.`))
-        .sort((one, other) => placeOf(one) - placeOf(other))
+        .sort((one, other) => getPlace(one) - getPlace(other))
         .map(({ value }) => value)
     },
 
@@ -235,7 +235,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
     async due() {
       const now = Date.now()
       const listed = (await dueList.read(EVERYBODY)).flatMap(({ value }) => {
-        const entry = dueSchema.safeParse(jsonIn(value)).data
+        const entry = dueSchema.safeParse(readJson(value)).data
         return entry ? [entry] : []
       })
       return listed.filter(({ at }) => at <= now).map(({ userId }) => userId)
@@ -246,7 +246,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
 const dueSchema = z.object({ userId: z.string(), at: z.number() })
 
 /** The place of a contact in the list, which is the end of its id. */
-function placeOf({ id }: StoredItem): number {
+function getPlace({ id }: StoredItem): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
@@ -254,13 +254,13 @@ function placeOf({ id }: StoredItem): number {
 function noticeDueAt(recovery: Recovery): number {
   const sent = recovery.noticesAt.length
   if (sent === 0) return recovery.requestedAt
-  return sent < NOTICES ? startedAt(recovery) + waitOf(recovery) / 2 : Number.POSITIVE_INFINITY
+  return sent < NOTICES ? getStartTime(recovery) + waitOf(recovery) / 2 : Number.POSITIVE_INFINITY
 }
 
 function isLive(recovery: Recovery): boolean {
-  return recovery.ended !== true && Date.now() < expiresAt(recovery)
+  return recovery.ended !== true && Date.now() < getExpiry(recovery)
 }
 
 function parse({ value }: StoredItem): Recovery | undefined {
-  return recoverySchema.safeParse(jsonIn(value)).data
+  return recoverySchema.safeParse(readJson(value)).data
 }

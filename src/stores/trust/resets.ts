@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
-import { no, nothing } from '../../no-op.js'
+import { answerNo, nothing } from '../../no-op.js'
 import { canonicalUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { canonicalBackupCode, isKeyMethod } from '../../protocol/methods.js'
 import type { OpenReset } from '../../session/state.js'
-import { type ItemStore, namespaced } from '../store.js'
+import { createNamespace, type ItemStore } from '../store.js'
 import { isToken, newId } from './devices.js'
 
 const resetSchema = z.object({
@@ -45,12 +45,12 @@ const RETENTION_MS = 10 * 365 * 24 * 60 * 60_000
 const ID = 'reset'
 
 /** For an app without recovery, in which no reset is open. */
-export const NO_RESETS: Pick<Resets, 'find' | 'redeem'> = { find: nothing, redeem: no }
+export const NO_RESETS: Pick<Resets, 'find' | 'redeem'> = { find: nothing, redeem: answerNo }
 
 /** Creates the resets in a store. */
-export function resetsIn(store: ItemStore): Resets {
+export function createResets(store: ItemStore): Resets {
   // The name is part of the storage format.
-  const items = namespaced(store, 'reset')
+  const items = createNamespace(store, 'reset')
 
   const read = async (userId: string) => {
     const item = (await items.read(userId)).find(({ id }) => id === ID)
@@ -69,7 +69,7 @@ export function resetsIn(store: ItemStore): Resets {
         ended: [...new Set([...(before?.ended ?? []), ...ended.map(digestOfFactor)])],
         ...((before?.endsAll || byStaff?.endsAll) && { endsAll: true }),
         ...(byStaff && {
-          bypass: { digest: digestOf(codeOf(userId, byStaff.code)), until: byStaff.expiresAt },
+          bypass: { digest: digestOf(hashCode(userId, byStaff.code)), until: byStaff.expiresAt },
         }),
       }
       await items.put(userId, { id: ID, value: JSON.stringify(reset), expiresAt: now + RETENTION_MS })
@@ -79,7 +79,7 @@ export function resetsIn(store: ItemStore): Resets {
       const found = await read(userId)
       if (!found?.reset.bypass) return false
       const { bypass, ...rest } = found.reset
-      if (Date.now() >= bypass.until || !isToken(codeOf(userId, code), bypass.digest)) return false
+      if (Date.now() >= bypass.until || !isToken(hashCode(userId, code), bypass.digest)) return false
       return items.swap(userId, ID, found.item.value, JSON.stringify(rest))
     },
     async find(userId) {
@@ -98,7 +98,7 @@ export function resetsIn(store: ItemStore): Resets {
 }
 
 // The user's id keeps equal codes of two users apart. With 80 random bits, a code is too long to guess from its digest.
-function codeOf(userId: string, code: string): string {
+function hashCode(userId: string, code: string): string {
   return `${canonicalBackupCode(code)} ${userId}`
 }
 

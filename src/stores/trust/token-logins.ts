@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type ItemStore, namespaced } from '../store.js'
+import { createNamespace, type ItemStore } from '../store.js'
 import { newToken } from './devices.js'
 import { BEYOND_TOKENS_MS } from './generations.js'
 
@@ -30,10 +30,10 @@ const ID = 'login'
 const KEY = 'key'
 
 /** Creates the logins with tokens in a store. */
-export function tokenLoginsIn(store: ItemStore, lifeMs: number): TokenLogins {
+export function createTokenLogins(store: ItemStore, lifeMs: number): TokenLogins {
   // The names are part of the storage format.
-  const logins = namespaced(store, 'token-login')
-  const keys = namespaced(store, 'token-key')
+  const logins = createNamespace(store, 'token-login')
+  const keys = createNamespace(store, 'token-key')
   let known: Promise<string> | undefined
 
   const findKey = async () => {

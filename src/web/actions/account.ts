@@ -12,11 +12,11 @@ import { actingError } from '../../session/acting.js'
 import { renewSession } from '../../session/renew.js'
 import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { isGated } from '../../session/ungated-logins.js'
-import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
+import { createRecordedUser, readAccount, readUserId } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
-import { enterRequest, gateOf, type RouteDeps } from './context.js'
+import { enterRequest, findGate, type RouteDeps } from './context.js'
 import { notify } from './notify.js'
 import { type AccountReset, resetAccount } from './recovery.js'
 
@@ -77,7 +77,10 @@ export interface MfaAccount<User> {
 }
 
 /** Creates `mfa.account`. */
-export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAccount<Express.User> {
+export function createAccountFunctions(
+  deps: RouteDeps,
+  recovery?: AccountRecovery,
+): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (
     type: 'factor_added' | 'factor_removed',
@@ -85,22 +88,22 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
     user: Express.User,
     factor: FactorInput,
   ) => {
-    const one = factorOf(factor)
-    const body = { type, method: one.method, to: maskForOwner(one.contact) } as const
-    await notify({ req, deps, state: { user, userId: userIdOf(user, settings) } }, body)
+    const changed = readFactor(factor)
+    const body = { type, method: changed.method, to: maskForOwner(changed.contact) } as const
+    await notify({ req, deps, state: { user, userId: readUserId(user, settings) } }, body)
   }
   const inspect = (kind: ReportedChange['kind'], req: Request, user: Express.User, factor: FactorInput) => {
-    const change = { kind, userId: userIdOf(user, settings), factor: factorOf(factor) }
+    const change = { kind, userId: readUserId(user, settings), factor: readFactor(factor) }
     deps.diagnostics.inspectFactorChange(() => isProvenChange(req, deps, change))
   }
   const enable = async (user: Express.User, factor: FactorInput) => {
-    const { method, contact } = factorOf(factor)
-    const userId = userIdOf(user, settings)
+    const { method, contact } = readFactor(factor)
+    const userId = readUserId(user, settings)
     await deps.attempts.enable(userId, factorBinding(userId, method, contact))
     return method
   }
   const revokeDevices = async (user: Express.User) => {
-    const userId = userIdOf(user, settings)
+    const userId = readUserId(user, settings)
     await deps.approvalRequests.closeAll(userId)
     return devices.revokeAll(userId)
   }
@@ -110,26 +113,26 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
       refuseWhileActing(req)
       inspect('added', req, user, factor)
       await enable(user, factor)
-      await deps.factorChanges.add(userIdOf(user, settings))
+      await deps.factorChanges.add(readUserId(user, settings))
       await emit('factor_added', req, user, factor)
     },
     async factorRemoved(req, user, factor) {
       refuseWhileActing(req)
       inspect('removed', req, user, factor)
-      const { method, contact } = factorOf(factor)
+      const { method, contact } = readFactor(factor)
       if (method === 'app') await deps.appOwners.forget(contact)
-      await deps.factorChanges.add(userIdOf(user, settings))
+      await deps.factorChanges.add(readUserId(user, settings))
       await revokeDevices(user)
       await emit('factor_removed', req, user, factor)
       const isKept = method === 'app' || isKeyMethod(method)
       // Only a service that can tell knows whether the factor was replaced.
       if (!isKept || !settings.recordedFactors || !deps.enrolledFactors.canTell) return
-      const who = await recordedUser(user, settings)
+      const who = await createRecordedUser(user, settings)
       await deps.factorRecord.follow(who, method === 'app' ? { app: false } : { keys: false })
     },
     async enableFactor(user, factor) {
       const method = await enable(user, factor)
-      deps.emit({ type: 'factor_enabled', userId: userIdOf(user, settings), method })
+      deps.emit({ type: 'factor_enabled', userId: readUserId(user, settings), method })
     },
     async changed(event) {
       const { type, data } = event
@@ -145,13 +148,13 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
     revokeDevices,
     async renewSession(req, user) {
       refuseWhileActing(req)
-      if (tokenLoginOf(req)) {
+      if (getTokenLogin(req)) {
         throw new TypeError('renewSession was called for a request with a token. Call account.endTokens.')
       }
-      await deps.approvalRequests.closeAll(userIdOf(user, settings))
+      await deps.approvalRequests.closeAll(readUserId(user, settings))
       await renewSession(enterRequest(req, deps), deps.approvals, user)
     },
-    secure: async (user) => secureAccount(deps, userIdOf(user, settings), 'secured'),
+    secure: async (user) => secureAccount(deps, readUserId(user, settings), 'secured'),
     reset: (user, order) => resetAccount(deps, recovery, { user, order }),
     sendRecoveryNotices: () => deps.recoveries.sendDueNotices(),
   }
@@ -161,7 +164,7 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
 function refuseWhileActing(req: Request): void {
   const shared = requestState<RouteDeps>(req)
   // Where a gate ran and its state is gone, nobody can tell whether someone acts.
-  if (isGated(req)) gateOf({ req, shared })
+  if (isGated(req)) findGate({ req, shared })
   const state = shared.session?.state
   if (!state || state.stage === 'none' || !state.record.acting) return
   throw actingError(
@@ -169,7 +172,7 @@ function refuseWhileActing(req: Request): void {
   )
 }
 
-function factorOf(input: FactorInput): Factor {
+function readFactor(input: FactorInput): Factor {
   const read = readFactors([input])
   const [factor] = 'factors' in read ? read.factors : []
   if (factor && !factor.unusable) return factor
@@ -196,13 +199,13 @@ async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedCha
   if (state.userId !== change.userId) return true
   // Read before the first wait, since the route may renew the session next.
   const { record } = state
-  const factors = await factorsBefore(state, deps, change)
+  const factors = await findFactorsBefore(state, deps, change)
   const required = factorChange({ existing: factors }, FACTOR_CHANGE_MS + HANDLER_MS)
   return factors.length === 0 || isFresh(record, required)
 }
 
 /** The user's factors without the change, withheld ones too: as this request found them, or else as they are now. */
-async function factorsBefore(
+async function findFactorsBefore(
   state: ActiveState,
   deps: RouteDeps,
   { kind, userId, factor }: ReportedChange,
@@ -211,5 +214,5 @@ async function factorsBefore(
   const factors = account.existing
   if (kind === 'removed') return [...factors, factor]
   const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)
-  return factors.filter((one) => binding(one) !== binding(factor))
+  return factors.filter((existing) => binding(existing) !== binding(factor))
 }

@@ -1,6 +1,6 @@
 import { digestOf } from '../../digest.js'
 import { sessionEnded } from '../../errors.js'
-import { bindingOf, receiptOf } from '../../flows/approval.js'
+import { createReceipt, findBinding } from '../../flows/approval.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Finish } from '../../flows/login-step.js'
 import { openApproval } from '../../flows/user.js'
@@ -10,9 +10,9 @@ import { setState } from '../../session/find-state.js'
 import { activeState } from '../../session/known-account.js'
 import { logInContinuing, requireNotEnded } from '../../session/log-in.js'
 import { newTransaction } from '../../session/pending-login.js'
-import { type RequestedApproval, without } from '../../session/record.js'
+import { type RequestedApproval, removeActivity } from '../../session/record.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { iso } from '../../time.js'
 import type { RequestContext } from './context.js'
@@ -24,7 +24,7 @@ const QUESTION = ['challenge', 'stepUp', 'refused', 'returnTo'] as const
  * The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place.
  * Without `asked`, for a step-up without an approval.
  */
-export async function askedApproval(
+export async function openRequest(
   { deps, state }: RequestContext,
   asked: Pick<RequestedApproval, 'digest' | 'details' | 'lines'> | undefined,
 ): Promise<RequestedApproval | number | undefined> {
@@ -59,10 +59,10 @@ export async function grantApproval(
   const { id } = approval
   await requireNotEnded(context, record)
   if (!(await deps.approvalRequests.grant(userId, id))) return refuse({ code: 'approval_ended' })
-  const binding = bindingOf(method, deps.service)
-  const granted = { method, shown, amr: [...amr], binding, ...onlyGiven({ factor }) }
+  const binding = findBinding(method, deps.service)
+  const granted = { method, shown, amr: [...amr], binding, ...pickGiven({ factor }) }
   const given = { ...approval, at: Date.now(), granted }
-  const renewed = { ...without(record, ...QUESTION), transaction: newTransaction(), approval: given }
+  const renewed = { ...removeActivity(record, ...QUESTION), transaction: newTransaction(), approval: given }
   const release = async () => void (await deps.approvalRequests.consume(userId, id))
   if (finish === 'request') {
     if (!(await storeIfCurrent(req, renewed, shared))) throw sessionEnded()
@@ -74,7 +74,7 @@ export async function grantApproval(
     shared.continued = { userId, renewed, release }
   }
   deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs: given.at - approval.at })
-  return { outcome: 'approved', approval: receiptOf(given, granted) }
+  return { outcome: 'approved', approval: createReceipt(given, granted) }
 }
 
 /** Refuses the request with this id for good (R126). `approval_ended` if it does not wait, or another one does. */
@@ -87,11 +87,14 @@ export async function refuseApproval(
   if (!isAsked || !(await deps.approvalRequests.consume(userId, approval)))
     return refuse({ code: 'approval_ended' })
   deps.emit({ type: 'approval_refused', userId, approval })
-  const rest = { ...without(record, ...QUESTION, 'interrupted', 'approval'), transaction: newTransaction() }
+  const rest = {
+    ...removeActivity(record, ...QUESTION, 'interrupted', 'approval'),
+    transaction: newTransaction(),
+  }
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
 }
 
 /** The answer that a JSON client gets of a request that the user is asked to approve. */
-export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
+export function describeApproval({ id, at, details, lines }: RequestedApproval) {
   return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
 }

@@ -8,7 +8,7 @@ import { isOver, type MfaUser, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
-import { type MfaRecord, without } from '../../session/record.js'
+import { type MfaRecord, removeActivity } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
 import type {
   ActiveState,
@@ -19,7 +19,7 @@ import type {
   SessionRequest,
 } from '../../session/state.js'
 import { isGated } from '../../session/ungated-logins.js'
-import { accountOf, appContactOf } from '../../session/user-factors.js'
+import { findAccount, findAppContact } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
 import type { Generations } from '../../stores/trust/generations.js'
 import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'
@@ -29,7 +29,7 @@ import type { TokenLogins } from '../../stores/trust/token-logins.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
 import { signInOf } from '../http/browser.js'
-import { approvalLocales, clientAddressOf, localesOf } from '../http/request.js'
+import { approvalLocales, getClientAddress, listLocales } from '../http/request.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
@@ -56,8 +56,8 @@ export interface RequestContext extends EnteredRequest {
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
 export async function requestContext(at: EnteredRequest, found: ActiveState): Promise<RequestContext> {
   const { req, deps, shared } = at
-  const account = await accountOf(found, deps)
-  const record = withoutEndedApproval(found.record)
+  const account = await findAccount(found, deps)
+  const record = removeEndedApproval(found.record)
   const state = record === found.record ? found : { ...found, record }
   const { requirement } = account
   const user = requestUser(at, state, account)
@@ -66,10 +66,10 @@ export async function requestContext(at: EnteredRequest, found: ActiveState): Pr
 }
 
 /** The record without a request whose time is over, and without the challenge and the choice of factors that were for it. */
-function withoutEndedApproval(record: MfaRecord): MfaRecord {
+function removeEndedApproval(record: MfaRecord): MfaRecord {
   const { approval } = record
   if (!approval || approval.granted || !isOver(approval)) return record
-  return without(record, 'approval', 'stepUp', 'challenge')
+  return removeActivity(record, 'approval', 'stepUp', 'challenge')
 }
 
 /** The languages and the address of a request, read only where they are needed. Languages are negotiated once. */
@@ -87,7 +87,7 @@ class RequestOrigin {
   }
 
   get locales(): readonly string[] {
-    this.negotiated ??= localesOf(this.req, this.settings)
+    this.negotiated ??= listLocales(this.req, this.settings)
     return this.negotiated
   }
 
@@ -97,7 +97,7 @@ class RequestOrigin {
   }
 
   get clientAddress(): string | undefined {
-    return clientAddressOf(this.req)
+    return getClientAddress(this.req)
   }
 
   get signIn(): MfaUser['signIn'] {
@@ -119,7 +119,7 @@ function requestUser(
     existing,
     minStrength,
     acceptsLess: requirement.open !== undefined || requirement.requires === 'recovery',
-    resetContact: requirement.open ? appContactOf(settings, user, userId, existing) : undefined,
+    resetContact: requirement.open ? findAppContact(settings, user, userId, existing) : undefined,
     disabled: undefined,
     limits() {
       // Attempts are counted for the login, and for the enrollment of an app.
@@ -167,22 +167,22 @@ export function ownGate({ gates }: RequestState<RouteDeps>, own: RouteDeps): Rou
 /** A request behind its gate. `own`: the options of the gate. @throws {HostError} without a gate. */
 export function enterRequest(req: Request, own?: RouteDeps): EnteredRequest {
   const shared = requestState<RouteDeps>(req)
-  return { req, deps: gateOf({ req, shared }, own), shared }
+  return { req, deps: findGate({ req, shared }, own), shared }
 }
 
 /** The parts that the last gate of this request works with (with `own`: of the same options). @throws {HostError} without. */
-export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
+export function findGate({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
   const gate = own ? ownGate(shared, own) : shared.gates?.last
   if (gate) return gate
   if (shared.gates) throw twoOptionsError(own)
-  throw isGated(req) ? misuse(own, 'ERR_MFA_TWO_COPIES', TWO_COPIES) : noGateError(own)
+  throw isGated(req) ? misuse(own, 'ERR_MFA_TWO_COPIES', TWO_COPIES) : createNoGateError(own)
 }
 
 const TWO_COPIES =
   'The gate before this route belongs to another copy of countersign, which keeps its own state, or something replaced `req.mfa`. `npm ls countersign` shows where the copies are: keep one (npm dedupe), and leave the package out of bundles.'
 
 /** No gate ran for a request. The error is in the log once for each options object. */
-export function noGateError(own: RouteDeps | undefined): HostError {
+export function createNoGateError(own: RouteDeps | undefined): HostError {
   return misuse(
     own,
     'ERR_MFA_NO_GATE',

@@ -1,10 +1,10 @@
 import { LimitsStoreError } from '../../errors.js'
-import { bindingsOf } from '../../flows/challenge.js'
+import { mapBindings } from '../../flows/challenge.js'
 import type { RequestContext } from './context.js'
 
 /** Reads which factors of the user are disabled, so that they are not offered; none if the store fails. The attempt is checked anyway. */
 export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
-  const bindings = bindingsOf(user)
+  const bindings = mapBindings(user)
   if (bindings.size === 0 || user.disabled) return
   try {
     const limits = await user.limits()

@@ -9,10 +9,10 @@ import type { Contact } from '../../protocol/contact.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { hasEnded } from '../../session/find-state.js'
-import { methodsIn } from '../../session/record.js'
+import { listMethods } from '../../session/record.js'
 import { detachSession } from '../../session/transport.js'
-import { appContactOf } from '../../session/user-factors.js'
-import { onlyGiven } from '../../shape.js'
+import { findAppContact } from '../../session/user-factors.js'
+import { pickGiven } from '../../shape.js'
 import { type BrowserSeal, browserSeal } from '../http/browser-seal.js'
 import type { RequestContext } from './context.js'
 
@@ -53,7 +53,7 @@ export function openEnrollment(
 ): ShownEnrollment {
   const text = enrollmentSeal.open(req, sealed, scope)
   if (text === undefined) return {}
-  return onlyGiven(shown.parse(JSON.parse(text)))
+  return pickGiven(shown.parse(JSON.parse(text)))
 }
 
 /** Removes the cookie with the key of an enrollment. */
@@ -64,7 +64,7 @@ export function forgetEnrollment(res: Response, settings: Settings): void {
 /** Whether the session may set up the first factor of its account (R112, R120). */
 export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {
   if (record.stage === 'exempt') return record.exemption !== 'policy'
-  const restsOnEvidence = record.stage === 'verified' && methodsIn(record).length === 0
+  const restsOnEvidence = record.stage === 'verified' && listMethods(record).length === 0
   return !restsOnEvidence || record.evidence?.mayEnroll === true
 }
 
@@ -143,7 +143,7 @@ export async function changeFactor<Outcome extends { readonly outcome: string }>
 
 /** The contact under which the service stores the user's app and keys. */
 export function appContact({ deps, state, user }: RequestContext): Contact {
-  return appContactOf(deps.settings, state.user, state.userId, user.existing)
+  return findAppContact(deps.settings, state.user, state.userId, user.existing)
 }
 
 /** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws the host's error if only its record knows of a new app */

@@ -17,7 +17,7 @@ const mounted = new WeakMap<RouteDeps, Map<string, RouteDeps>>()
  * The parts that a gate works with for a request, in a mounted app with its paths below that app: the same for all its requests.
  * @throws {HostError} for a gate at a path. @throws {OptionsError} if its accounts are those of another product (R144).
  */
-export function depsAt(req: Request, own: RouteDeps): RouteDeps {
+export function findDeps(req: Request, own: RouteDeps): RouteDeps {
   const { settings, diagnostics } = own
   const { path, pathPrefix, publicUrl } = settings.urls
   const at = pathPrefix + req.baseUrl
@@ -37,13 +37,13 @@ export function depsAt(req: Request, own: RouteDeps): RouteDeps {
   }
   const known = mounted.get(own) ?? new Map<string, RouteDeps>()
   mounted.set(own, known)
-  return known.get(base) ?? remember(known, base, depsBelow(base, own))
+  return known.get(base) ?? remember(known, base, createDepsBelow(base, own))
 }
 
-function depsBelow(base: string, own: RouteDeps): RouteDeps {
+function createDepsBelow(base: string, own: RouteDeps): RouteDeps {
   const { settings } = own
   const { urls, login } = settings
-  const below = (one: string) => (isBelow(one, base) ? one : base + one)
+  const below = (path: string) => (isBelow(path, base) ? path : base + path)
   nameProduct(settings, productName({ ...settings, urls: { ...urls, path: below(urls.path) } }))
   return {
     ...own,

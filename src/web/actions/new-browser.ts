@@ -1,7 +1,7 @@
 import { ignore, nothing } from '../../no-op.js'
 import { newToken } from '../../stores/trust/devices.js'
 import { KNOWN_BROWSER_MS, type KnownBrowsers } from '../../stores/trust/known-browsers.js'
-import { cookieNameFor, cookieReader, setCookie } from '../http/cookies.js'
+import { cookieReader, nameCookie, setCookie } from '../http/cookies.js'
 import type { RouteDeps } from './context.js'
 import { type NotifyDeps, notify } from './notify.js'
 
@@ -13,7 +13,7 @@ const browserIn = cookieReader(COOKIE, /[\w-]{43}/)
 export const NO_NEW_BROWSERS: RouteDeps['newBrowsers'] = { signedIn: ignore, forgetSince: nothing }
 
 /** Notifies of a sign-in in a new browser, which a cookie names at random. */
-export function newBrowsersWith(known: KnownBrowsers, deps: NotifyDeps): RouteDeps['newBrowsers'] {
+export function createNewBrowsers(known: KnownBrowsers, deps: NotifyDeps): RouteDeps['newBrowsers'] {
   const { users } = deps.settings
   return {
     forgetSince: known.forgetSince,
@@ -21,7 +21,7 @@ export function newBrowsersWith(known: KnownBrowsers, deps: NotifyDeps): RouteDe
       const { res } = req
       if (!res || res.headersSent) return
       const browser = browserIn(req, users) ?? newToken()
-      setCookie(req, res, cookieNameFor(users, COOKIE), browser, '/', KNOWN_BROWSER_MS)
+      setCookie(req, res, nameCookie(users, COOKIE), browser, '/', KNOWN_BROWSER_MS)
       known
         .meet(account.userId, browser)
         .then((isNew) => (isNew ? notify({ req, deps, state: account }, { type: 'new_browser' }) : undefined))

@@ -9,9 +9,9 @@ import { formatUser, parseUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { ActiveState } from '../../session/state.js'
-import { onlyGiven } from '../../shape.js'
-import { browserOf } from '../http/browser.js'
-import { addressOf, localesOf } from '../http/request.js'
+import { pickGiven } from '../../shape.js'
+import { describeBrowser } from '../http/browser.js'
+import { getAddress, listLocales } from '../http/request.js'
 import type { RequestContext } from './context.js'
 
 /** The subject of a notice, besides the request that caused it. */
@@ -34,10 +34,12 @@ export async function notify({ req, deps, state }: Notified, body: NoticeBody): 
   if (!onNotice) return
   const logFailure = (error: unknown) => logNotSent(settings, body, error)
   try {
-    const facts = factsOf(req, settings, body)
+    const facts = describeSender(req, settings, body)
     const notMeUrl = await notMeUrlFor(deps, state.userId, facts)
     const message = { facts, appName, languages: languages.texts, ...(notMeUrl && { notMeUrl }) }
-    Promise.resolve(onNotice(state.user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
+    Promise.resolve(onNotice(state.user, composeNotice(message, listLocales(req, settings)))).catch(
+      logFailure,
+    )
   } catch (error) {
     logFailure(error)
   }
@@ -62,15 +64,15 @@ function logNotSent({ logger }: Pick<Settings, 'logger'>, { type }: NoticeBody, 
 }
 
 /** The facts about the sender of a request: browser, address and location. */
-export function factsOf(
+export function describeSender(
   req: Request,
   settings: Pick<Settings, 'location' | 'logger'>,
   body: NoticeBody,
 ): NoticeFacts {
-  const { browser, system, location } = browserOf(req, settings)
+  const { browser, system, location } = describeBrowser(req, settings)
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
-  const sender = { browser: name, address: addressOf(req), location }
-  return { ...body, at: Date.now(), ...onlyGiven(sender) }
+  const sender = { browser: name, address: getAddress(req), location }
+  return { ...body, at: Date.now(), ...pickGiven(sender) }
 }
 
 /** The "this wasn't me" link. It is built from the configured address, never from a request (R16). */
@@ -90,14 +92,14 @@ async function notMeUrlFor(
 }
 
 /** The email addresses and phone numbers of an account: of its factors, `appContact` and `recovery.contacts`. */
-export function contactsOf(
+export function listContacts(
   { appContact, recovery }: Pick<Settings, 'appContact' | 'recovery'>,
   user: Express.User,
   factors: readonly Factor[],
 ): readonly string[] {
   const main: unknown = appContact ? appContact(user) : readObject(user).email
-  const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((one) => {
-    const contact = typeof one === 'string' ? parseUser(one) : undefined
+  const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((address) => {
+    const contact = typeof address === 'string' ? parseUser(address) : undefined
     return contact ? [contact] : []
   })
   const usable = factors.filter(({ unusable }) => !unusable).map(({ contact }) => contact)
@@ -113,8 +115,12 @@ export async function notifyEveryContact(context: RequestContext, body: NoticeBo
   const { settings } = deps
   if (!settings.recovery) return notify(context, body)
   try {
-    const contacts = contactsOf(settings, state.user, user.existing)
-    void notifyContacts(settings, { facts: factsOf(req, settings, body), contacts, locales: user.locales })
+    const contacts = listContacts(settings, state.user, user.existing)
+    void notifyContacts(settings, {
+      facts: describeSender(req, settings, body),
+      contacts,
+      locales: user.locales,
+    })
   } catch (error) {
     logNotSent(settings, body, error)
   }

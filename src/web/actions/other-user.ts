@@ -1,14 +1,14 @@
 import { isWithheld } from '../../session/find-state.js'
-import { userOf } from '../../session/passport-request.js'
+import { getUser } from '../../session/passport-request.js'
 import type { ActiveState } from '../../session/state.js'
-import { userIdOf } from '../../session/user-factors.js'
+import { readUserId } from '../../session/user-factors.js'
 import type { EnteredRequest } from './context.js'
 
 /**
  * Whether a request in the session of one user names another one, as with a token, so that no factor of the session counts for it (R143).
  * It is logged and emitted. A property that Passport does not use (`assignProperty`) cannot be seen.
  */
-export function namesOtherUser(at: EnteredRequest, state: ActiveState): boolean {
+export function isForOtherUser(at: EnteredRequest, state: ActiveState): boolean {
   if (!isOtherUser(at, state)) return false
   const { settings, emit } = at.deps
   settings.logger.warn(
@@ -20,11 +20,11 @@ export function namesOtherUser(at: EnteredRequest, state: ActiveState): boolean 
 
 function isOtherUser(at: EnteredRequest, { user, userId, isForeign }: ActiveState): boolean {
   if (isForeign) return true
-  const named = userOf(at.req)
+  const named = getUser(at.req)
   if (named === user) return false
   if (!named) return !isWithheld(at)
   try {
-    return userIdOf(named, at.deps.settings) !== userId
+    return readUserId(named, at.deps.settings) !== userId
   } catch {
     // A user without an id is another user.
     return true

@@ -1,23 +1,23 @@
 import { HostError } from '../../errors.js'
 import { backupShown } from '../../flows/backup-target.js'
 import { type Refused, refuse } from '../../flows/deps.js'
-import { type AccountRecovery, factorsToEnd, type Sender } from '../../flows/recovery.js'
+import { type AccountRecovery, listFactorsToEnd, type Sender } from '../../flows/recovery.js'
 import type { MfaUser } from '../../flows/user.js'
 import { checkShown } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
-import { enrollmentFor } from '../../session/known-account.js'
+import { describeEnrollment } from '../../session/known-account.js'
 import { requireNotEnded } from '../../session/log-in.js'
 import { continueLogin } from '../../session/renew.js'
 import type { ActiveState } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
-import { readAccount, userIdOf } from '../../session/user-factors.js'
-import { onlyGiven } from '../../shape.js'
+import { readAccount, readUserId } from '../../session/user-factors.js'
+import { pickGiven } from '../../shape.js'
 import { type BypassCode, NO_RESETS } from '../../stores/trust/resets.js'
 import type { Problem } from '../http/problem.js'
 import type { RequestContext, RouteDeps } from './context.js'
-import { contactsOf, factsOf } from './notify.js'
+import { describeSender, listContacts } from './notify.js'
 import type { Verified } from './verification.js'
 
 /** Who resets an account, and why. */
@@ -54,10 +54,10 @@ export async function checkReset(
       `account.${name} needs the option recovery, for its store and its notices. Give recovery.`,
     )
   }
-  const by = textIn(name, order, 'by', MAX_NAME_LENGTH)
-  const reason = textIn(name, order, 'reason', MAX_REASON_LENGTH)
+  const by = requireText(name, order, 'by', MAX_NAME_LENGTH)
+  const reason = requireText(name, order, 'reason', MAX_REASON_LENGTH)
   const { factors: chosen } = order
-  const userId = userIdOf(user, settings)
+  const userId = readUserId(user, settings)
   // Also those that an earlier reset ended: their contacts are notified again.
   const read = () => readAccount(user, userId, { ...deps, resets: NO_RESETS })
   const { existing } = await read()
@@ -88,7 +88,7 @@ export async function checkReset(
     userId,
     read,
     // Asked before anything ends, since the host's function may fail.
-    contacts: contactsOf(settings, user, existing),
+    contacts: listContacts(settings, user, existing),
   }
 }
 
@@ -103,7 +103,7 @@ export async function resetAccount(
   const checked = await checkReset(deps, recovery, ordered)
   const { by, reason, chosen, userId, read, contacts } = checked
   const approvedBy =
-    order.approvedBy === undefined ? undefined : textIn('reset', order, 'approvedBy', MAX_NAME_LENGTH)
+    order.approvedBy === undefined ? undefined : requireText('reset', order, 'approvedBy', MAX_NAME_LENGTH)
   if (!isProven && checked.rules.requireTwoApprovers && (!approvedBy || isSame(by, approvedBy))) {
     throw new HostError(
       'ERR_MFA_RESET_APPROVAL',
@@ -125,7 +125,7 @@ export async function resetAccount(
   })
 }
 
-function textIn(
+function requireText(
   called: string,
   order: AccountReset,
   name: 'by' | 'approvedBy' | 'reason',
@@ -142,19 +142,19 @@ function textIn(
 const LOOK_ALIKES =
   'aаαɑ bьƅ cсϲ dԁ eеєҽ fƒ gɡց hһհ iіιıӏ jјϳ kкκ l1ⅼ| mм nпηո o0оοօσ pрρ qԛգ rг sѕꜱ tтτ uυսц vѵν wԝωա xхχ yуγү zᴢ'
 const LATIN = new Map(
-  LOOK_ALIKES.split(' ').flatMap(([latin = '', ...rest]) => rest.map((one) => [one, latin])),
+  LOOK_ALIKES.split(' ').flatMap(([latin = '', ...rest]) => rest.map((letter) => [letter, latin])),
 )
 
 /** Two spellings of one name are one person, also if letters only look alike or cannot be seen. */
 function isSame(one: string, other: string): boolean {
-  const folded = (name: string) => {
+  const foldName = (name: string) => {
     const letters = name
       .normalize('NFKD')
       .toLowerCase()
       .replace(/[\p{M}\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
     return [...letters].map((letter) => LATIN.get(letter) ?? letter).join('')
   }
-  return folded(one) === folded(other)
+  return foldName(one) === foldName(other)
 }
 
 /** Checks the bypass code of a reset, as all codes (R20), and has the user enroll. @throws {SessionEndedError} */
@@ -173,14 +173,14 @@ export async function verifyBypassCode(context: RequestContext, code: string): P
   }
   await requireNotEnded(context, record)
   emit({ type: 'bypass_code_used', userId })
-  await continueLogin(context, state, { mustEnroll: enrollmentFor(requirement) })
+  await continueLogin(context, state, { mustEnroll: describeEnrollment(requirement) })
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }
 
 /** The sender of a request, for the notice of a recovery. */
-export function senderOf({ req, deps }: RequestContext): Sender {
-  const { browser, address, location } = factsOf(req, deps.settings, { type: 'recovery_requested' })
-  return onlyGiven({ browser, address, location })
+export function describeRecoverySender({ req, deps }: RequestContext): Sender {
+  const { browser, address, location } = describeSender(req, deps.settings, { type: 'recovery_requested' })
+  return pickGiven({ browser, address, location })
 }
 
 type Withheld = Pick<MfaUser, 'factors' | 'withheld' | 'existing' | 'minStrength'>
@@ -197,7 +197,7 @@ export function canRecover(
     mayHaveBackup ? backupShown(user) : undefined,
     ...shown,
   ]
-  return usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
+  return usable.some((method) => method && listFactorsToEnd(existing, [method]).length > 0)
 }
 
 /** The page of the recovery, if the user has a factor or a session with which one can be requested. */
@@ -212,7 +212,7 @@ export function recoverPathFor(
 }
 
 /** The problem for a JSON client whose user's factors are all withheld: what happened, and what the user can do (R132). */
-export function withheldProblem(
+export function createWithheldProblem(
   settings: Pick<Settings, 'recovery' | 'urls' | 'pages'>,
   user: Withheld,
   state: Pick<ActiveState, 'stage'>,
@@ -221,6 +221,6 @@ export function withheldProblem(
   return {
     code: 'factors_withheld',
     next: settings.urls.path,
-    ...onlyGiven({ recover: recoverPathFor(settings, user, state), help }),
+    ...pickGiven({ recover: recoverPathFor(settings, user, state), help }),
   }
 }

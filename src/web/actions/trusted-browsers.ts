@@ -1,12 +1,12 @@
 import type { Request } from 'express'
 import type { Deps } from '../../flows/deps.js'
-import { no, none, nothing } from '../../no-op.js'
+import { answerNo, answerNone, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
 import type { Account, TrustedBrowsers } from '../../session/state.js'
-import { type Device, type DeviceOwner, type Devices, factorsDigest } from '../../stores/trust/devices.js'
-import { browserOf } from '../http/browser.js'
-import { cookieNameFor } from '../http/cookies.js'
+import { type Device, type DeviceOwner, type Devices, digestFactors } from '../../stores/trust/devices.js'
+import { describeBrowser } from '../http/browser.js'
+import { nameCookie } from '../http/cookies.js'
 import { trustCookie } from '../http/trust-cookie.js'
 
 /** The user of a browser, with the factors that the trust in it depends on. */
@@ -32,26 +32,27 @@ export const NO_BROWSERS: Browsers = {
   recognize: nothing,
   holds: () => false,
   remember: nothing,
-  list: none,
-  revoke: no,
+  list: answerNone,
+  revoke: answerNo,
   revokeAll: async () => 0,
 }
 
 /** Creates the trusted devices for requests. */
-export function browsersWith(
+export function createBrowsers(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,
   { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
 ): Browsers {
-  const cookie = trustCookie(cookieNameFor(settings.users, options.cookieName), options.maxAgeMs)
-  const ownerWith = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
+  const cookie = trustCookie(nameCookie(settings.users, options.cookieName), options.maxAgeMs)
+  const createOwner = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,
     factors,
     fingerprint: options.fingerprint ? String(options.fingerprint(user)) : '',
   })
-  const ownerOf = ({ user, userId, factors }: TrustOwner) => ownerWith(user, userId, factorsDigest(factors))
+  const findOwner = ({ user, userId, factors }: TrustOwner) =>
+    createOwner(user, userId, digestFactors(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
-  const idsIn = (req: Request) => cookie.read(req).map(({ id }) => id)
+  const listIds = (req: Request) => cookie.read(req).map(({ id }) => id)
 
   return {
     offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),
@@ -62,14 +63,14 @@ export function browsersWith(
       if (entries.length === 0) return undefined
       try {
         if (!isAllowed(req, user)) return undefined
-        const found = await devices.recognize(ownerOf(account), entries)
+        const found = await devices.recognize(findOwner(account), entries)
         if (found.outcome === 'unknown') {
           if (found.copied) emit({ type: 'device_copied', userId })
           return undefined
         }
         if (found.entry) cookie.write(req, found.entry, [])
         emit({ type: 'device_recognized', userId, device: found.device })
-        return { device: found.device, factors: factorsDigest(account.factors) }
+        return { device: found.device, factors: digestFactors(account.factors) }
       } catch (error) {
         settings.logger.error(
           'countersign: trusted devices cannot be read, so the second factor is required',
@@ -80,16 +81,16 @@ export function browsersWith(
     },
 
     holds: ({ userId, factors, device }, user, account) =>
-      (!account || factors === factorsDigest(account.factors)) &&
-      devices.holds(ownerWith(user, userId, factors), device),
+      (!account || factors === digestFactors(account.factors)) &&
+      devices.holds(createOwner(user, userId, factors), device),
 
     async remember(req, account, record) {
       try {
         if (!isAllowed(req, account.user)) return undefined
-        const replaced = idsIn(req)
-        const owner = ownerOf(account)
+        const replaced = listIds(req)
+        const owner = findOwner(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
-        const entry = await devices.trust(owner, browserOf(req, settings), theirs)
+        const entry = await devices.trust(owner, describeBrowser(req, settings), theirs)
         // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
         if (await sessionsValidAfter.isVoid(account.userId, record)) {
           await devices.revoke(account.userId, entry.id)
@@ -105,8 +106,8 @@ export function browsersWith(
     },
 
     async list(req, account) {
-      const here = new Set(idsIn(req))
-      return (await devices.list(ownerOf(account))).map((device) => ({
+      const here = new Set(listIds(req))
+      return (await devices.list(findOwner(account))).map((device) => ({
         ...device,
         current: here.has(device.id),
       }))
@@ -114,7 +115,7 @@ export function browsersWith(
 
     async revoke(req, userId, id) {
       if (!(await devices.revoke(userId, id))) return false
-      if (idsIn(req).includes(id)) cookie.write(req, undefined, [id])
+      if (listIds(req).includes(id)) cookie.write(req, undefined, [id])
       emit({ type: 'devices_revoked', userId, count: 1, why: 'user' })
       return true
     },

@@ -6,17 +6,17 @@ import { type Ending, type Finish, planVerification } from '../../flows/login-st
 import { revokeDevices } from '../../flows/remove-factor.js'
 import { type MfaUser, openApproval } from '../../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
-import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.js'
+import { findStrongest, isAtLeast, type ShownMethod } from '../../protocol/factor.js'
 import { isKeyMethod, type Method } from '../../protocol/methods.js'
 import type { RequestOf } from '../../protocol/service.js'
-import { enrollmentFor } from '../../session/known-account.js'
+import { describeEnrollment } from '../../session/known-account.js'
 import { logInContinuing, requireNotEnded } from '../../session/log-in.js'
 import { newTransaction } from '../../session/pending-login.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { continueLogin } from '../../session/renew.js'
 import type { PendingVerification } from '../../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
 import { type Approved, grantApproval } from './approval.js'
@@ -70,7 +70,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
   const { req, deps, state } = context
-  const checked = await checkedBy(context, steps)
+  const checked = await checkProof(context, steps)
   if (checked.outcome === 'refused') return checked
   const { method, shown, amr, backupCodesLeft } = checked
   const ending = steps.endsAs(shown)
@@ -78,7 +78,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     lastEnd: await steps.onApproved(checked),
     device: steps.trustBrowser ? await trustBrowser(context, method) : undefined,
   }))
-  const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: nextAfter(context) }
+  const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: findNext(context) }
   const pending: PendingVerification = {
     userId: state.userId,
     shown,
@@ -86,9 +86,9 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     record: lastEnd ? { ...state.record, lastEnd } : state.record,
     keepReturnTo: ending === 'passport',
     ...(backupCodesLeft !== undefined && {
-      backupCodes: { left: backupCodesLeft, next: nextAfter(context) },
+      backupCodes: { left: backupCodesLeft, next: findNext(context) },
     }),
-    ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
+    ...(steps.enrolls && { enrolled: { next: findNext(context) } }),
     ...(keyOffer && { keyOffer }),
     // A new app takes the place of a weak one.
     ...(state.account?.weakApp && !(steps.enrolls && method === 'app') && { weakApp: true }),
@@ -120,7 +120,7 @@ async function completeApproval(
   steps: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'>,
   finish: Finish,
 ): Promise<Approved | Refused> {
-  const checked = await checkedBy(context, steps)
+  const checked = await checkProof(context, steps)
   if (checked.outcome === 'refused') return checked
   const granted = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
@@ -132,7 +132,7 @@ async function completeApproval(
 }
 
 /** Checks the code or key, and notifies the user of a refusal or of a used backup code, even if the session changed. */
-async function checkedBy<Accepted extends AcceptedCode>(
+async function checkProof<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: Pick<VerificationSteps<Accepted>, 'check'>,
 ): Promise<Accepted | Refused> {
@@ -172,14 +172,14 @@ export async function verifyFactor(
   if ('code' in plan) return refuse(plan)
   // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.sessionsValidAfter.areKept
-  const whileSettling = (answer: 'valid' | 'invalid') => {
+  const runSettling = (answer: 'valid' | 'invalid') => {
     if (answer === 'invalid' || !waitsFurther) readAhead(req, shared)
   }
   const checks: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'> = {
     check: () =>
       response
-        ? verifyKey(deps, user, state.record, { response, factor, whileSettling })
-        : verifyCode(deps, user, state.record, { code, factor, whileSettling }),
+        ? verifyKey(deps, user, state.record, { response, factor, whileSettling: runSettling })
+        : verifyCode(deps, user, state.record, { code, factor, whileSettling: runSettling }),
     approval: state.record.transaction,
     async onApproved({ method, shown, backupCodesLeft }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
@@ -217,7 +217,7 @@ export async function verifyFactor(
 
 /** Whether the user showed a factor that is as strong as the strongest one of the account. */
 function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
-  return isAtLeast(shown, strongestOf(user.existing.map(({ method }) => method)))
+  return isAtLeast(shown, findStrongest(user.existing.map(({ method }) => method)))
 }
 
 /** Creates the verified session, or leaves that to Passport. @throws {SessionEndedError} if it ended or changed in the meantime (R07). */
@@ -240,9 +240,9 @@ async function finish(context: RequestContext, ending: Ending, pending: PendingV
     const returnTo = requirement.open ? undefined : record.returnTo
     const shown =
       ending === 'enroll'
-        ? { mustEnroll: enrollmentFor(requirement) }
+        ? { mustEnroll: describeEnrollment(requirement) }
         : { recovery: { shown: pending.shown, at: Date.now() } }
-    await continueLogin(context, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
+    await continueLogin(context, state, { ...shown, ...pickGiven({ returnTo }) }, () => pending.release())
   }
   await pending.onVerified?.()
 }
@@ -293,6 +293,6 @@ function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup
 }
 
 /** Where the user goes next. */
-function nextAfter({ deps, state: { record } }: RequestContext): string {
+function findNext({ deps, state: { record } }: RequestContext): string {
   return record.returnTo ?? record.keyOffer?.next ?? deps.settings.login.homePath
 }

@@ -1,5 +1,5 @@
 import type { WarningCode } from '../../options/warnings.js'
-import { found } from './at-start.js'
+import { listApplying } from './at-start.js'
 
 /** The faults that a request for a page of keys, or for their options, shows. */
 export interface KeyRequestFacts {
@@ -17,8 +17,8 @@ const FORBIDS_KEYS = /publickey-credentials-(?:get|create)\s*=\s*\(\s*\)/i
 const IP_ADDRESS = /^[\d.]+$|^\[?[\da-f]*:/i
 
 /** The warnings about what keeps browsers from using keys on any site. */
-export function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
-  return found({
+export function findKeyWarnings({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
+  return listApplying({
     MFA_WARN_KEY_IP_ADDRESS: IP_ADDRESS.test(hostname),
     MFA_WARN_KEY_PERMISSIONS_POLICY: FORBIDS_KEYS.test([permissionsPolicy].flat().join(',')),
   })

@@ -8,7 +8,7 @@ import { isConnected, keepsKeys } from '../../stores/redis.js'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The warnings that follow from the options and the environment. */
-export function warningsAtStart(settings: Settings, env: Environment = process.env): WarningCode[] {
+export function findStartWarnings(settings: Settings, env: Environment = process.env): WarningCode[] {
   const { limits, service, trustedDevices, notices, recovery } = settings
   const isSeveral = isOneOfSeveral(env)
   const isProduction = env.NODE_ENV === 'production'
@@ -16,7 +16,7 @@ export function warningsAtStart(settings: Settings, env: Environment = process.e
   // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
   const isPlain =
     'baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')
-  return found({
+  return listApplying({
     MFA_WARN_SEPARATE_COUNTERS: limits.store === 'memory' && isSeveral,
     MFA_WARN_MEMORY_COUNTERS: limits.store === 'memory' && !isSeveral && isProduction,
     MFA_WARN_MEMORY_DEVICES: isLost(trustedDevices?.store),
@@ -30,7 +30,9 @@ export function warningsAtStart(settings: Settings, env: Environment = process.e
 }
 
 /** The warnings that apply. */
-export function found(warnings: Readonly<Partial<Record<WarningCode, boolean | undefined>>>): WarningCode[] {
+export function listApplying(
+  warnings: Readonly<Partial<Record<WarningCode, boolean | undefined>>>,
+): WarningCode[] {
   const codes = Object.keys(warnings) as WarningCode[]
   return codes.filter((code) => warnings[code])
 }
@@ -54,7 +56,7 @@ export function askRedis(settings: Settings, warn: (code: WarningCode) => void):
 }
 
 /** The options whose store, of the host's own, loses what it was given. @throws what such a store throws. */
-export async function storesThatLose(settings: Settings): Promise<string[]> {
+export async function findLosingStores(settings: Settings): Promise<string[]> {
   const { limits, trustedDevices, notices, recovery } = settings
   const owner = `check:${randomUUID()}`
   const item = { id: 'check', value: 'kept', expiresAt: Date.now() + CHECK_MS }
@@ -109,14 +111,14 @@ export function observeName<Service extends MfaService>(
     ...service,
     async enrollApp(request: RequestOf<'enrollApp'>) {
       const answer = await enrollApp(request)
-      const issuer = answer.outcome === 'prepared' ? issuerIn(answer.uri) : undefined
+      const issuer = answer.outcome === 'prepared' ? readIssuer(answer.uri) : undefined
       if (issuer && issuer !== appName) onOtherName()
       return answer
     },
   }
 }
 
-function issuerIn(uri: string | undefined): string | undefined {
+function readIssuer(uri: string | undefined): string | undefined {
   if (uri === undefined || !URL.canParse(uri)) return undefined
   return new URL(uri).searchParams.get('issuer') ?? undefined
 }

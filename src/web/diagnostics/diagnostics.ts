@@ -5,9 +5,9 @@ import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/guessing.js'
 import { sendsCookie, storesSession } from '../../session/store.js'
-import { isInDomain, type KeyRequestFacts, warningsAboutKeys } from './about-keys.js'
-import { warningsAtRequest } from './at-request.js'
-import { askRedis, storesThatLose, warningsAtStart } from './at-start.js'
+import { findKeyWarnings, isInDomain, type KeyRequestFacts } from './about-keys.js'
+import { findRequestWarnings } from './at-request.js'
+import { askRedis, findLosingStores, findStartWarnings } from './at-start.js'
 
 /** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */
 export interface Diagnostics {
@@ -43,7 +43,7 @@ const DISABLED: Omit<Diagnostics, 'report'> = {
 }
 
 /** Creates the diagnostics and emits the warnings that are known at start. */
-export function diagnosticsFor(
+export function createDiagnostics(
   settings: Settings,
   emit: (code: WarningCode, remedy: string) => void,
 ): Diagnostics {
@@ -73,7 +73,7 @@ export function diagnosticsFor(
       )
       .catch(ignore)
 
-  for (const code of warningsAtStart(settings)) warn(code)
+  for (const code of findStartWarnings(settings)) warn(code)
   const askUnasked = askRedis(settings, warn)
   askUnasked()
   // In development it would be one more line at each start.
@@ -84,7 +84,7 @@ export function diagnosticsFor(
     report,
     warn,
     inspectKeys(facts, relatedOrigins) {
-      for (const code of warningsAboutKeys(facts)) warn(code)
+      for (const code of findKeyWarnings(facts)) warn(code)
       if (isInDomain(facts) || silenced.has('MFA_WARN_KEY_RELYING_PARTY')) return
       relatedOrigins()
         .then((origins) => origins.map((origin) => new URL(origin).hostname))
@@ -102,8 +102,8 @@ export function diagnosticsFor(
     inspect(req) {
       if (!isInspected(requests++)) return
       askUnasked()
-      for (const code of warningsAtRequest(req, settings)) warn(code)
-      if (requests === 1) warnOfLoss(storesThatLose(settings))
+      for (const code of findRequestWarnings(req, settings)) warn(code)
+      if (requests === 1) warnOfLoss(findLosingStores(settings))
     },
     inspectLogin(req) {
       if (!sendsCookie(req)) warn('MFA_WARN_COOKIE_NOT_SENT')

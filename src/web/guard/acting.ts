@@ -2,13 +2,13 @@ import type { Request } from 'express'
 import { sessionEnded } from '../../errors.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { actingError, beginActing, endActing } from '../../session/acting.js'
-import { askedStateOf } from '../../session/find-state.js'
+import { askSessionState } from '../../session/find-state.js'
 import type { VerifiedRecord } from '../../session/record.js'
 import type { ActiveState } from '../../session/state.js'
-import { tokenLoginOf } from '../../session/transport.js'
-import { userIdOf } from '../../session/user-factors.js'
+import { getTokenLogin } from '../../session/transport.js'
+import { readUserId } from '../../session/user-factors.js'
 import { type EnteredRequest, enterRequest, type RouteDeps, requestContext } from '../actions/context.js'
-import { namesOtherUser } from '../actions/other-user.js'
+import { isForOtherUser } from '../actions/other-user.js'
 import { type MfaRule, readRule } from './rule.js'
 
 /** Why a member of staff acts for a user, and what they must have shown. */
@@ -38,30 +38,30 @@ export interface ActingAccount<User> {
 const MAX_REASON = 500
 
 /** The session of a request, in which a user is signed in. @throws {SessionEndedError} */
-async function signedInState(
+async function requireSignedIn(
   deps: RouteDeps,
   req: Request,
 ): Promise<{ at: EnteredRequest; state: ActiveState }> {
   const at = enterRequest(req, deps)
-  if (tokenLoginOf(req) ?? at.deps.tokens?.options.claims(req)) {
+  if (getTokenLogin(req) ?? at.deps.tokens?.options.claims(req)) {
     throw actingError('A token names one user, so nobody can act for another with it. Use a session.')
   }
-  const state = await askedStateOf(at)
+  const state = await askSessionState(at)
   if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
-  if (namesOtherUser(at, state)) {
+  if (isForOtherUser(at, state)) {
     throw actingError('The request names another user than its session, so nothing was changed.')
   }
   return { at, state }
 }
 
 /** The session of a member of staff who has just shown what a function of `account` requires. @throws {HostError | SessionEndedError} */
-export async function staffOf(
+export async function requireStaff(
   deps: RouteDeps,
   req: Request,
   name: string,
   requireMfa: ActingOrder['requireMfa'],
 ): Promise<{ at: EnteredRequest; userId: string; state: ActiveState & { readonly record: VerifiedRecord } }> {
-  const { at, state } = await signedInState(deps, req)
+  const { at, state } = await requireSignedIn(deps, req)
   const { userId, record } = state
   if (record.acting) {
     throw actingError(
@@ -81,7 +81,7 @@ export async function staffOf(
 }
 
 /** Creates the functions to act for a user. */
-export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
+export function createActing(deps: RouteDeps): ActingAccount<Express.User> {
   return {
     async actAs(req, customer, { reason, requireMfa }) {
       if (typeof reason !== 'string' || reason === '' || reason.length > MAX_REASON) {
@@ -89,8 +89,8 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
           `account.actAs: reason must be text of 1 to ${MAX_REASON} characters, and nothing was changed.`,
         )
       }
-      const { at, userId: actor, state } = await staffOf(deps, req, 'actAs', requireMfa)
-      const userId = userIdOf(customer, deps.settings)
+      const { at, userId: actor, state } = await requireStaff(deps, req, 'actAs', requireMfa)
+      const userId = readUserId(customer, deps.settings)
       if (userId === actor) {
         throw actingError('account.actAs was called for the signed-in user. Pass the user to act for.')
       }
@@ -98,7 +98,7 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
       deps.emit({ type: 'acting_started', userId, actor, reason })
     },
     async stopActing(req) {
-      const { at, state } = await signedInState(deps, req)
+      const { at, state } = await requireSignedIn(deps, req)
       const { userId, record } = state
       const { acting } = record
       if (!acting)

@@ -4,13 +4,13 @@ import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
 import { readObject } from '../../json.js'
 import type { Settings } from '../../options/settings.js'
-import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
+import { type AuthorizationDetails, type DetailLine, formatText, oneLine } from '../../protocol/details.js'
 import { pickLocale } from '../../protocol/language.js'
 import { unfitLine } from '../../protocol/named-lines.js'
 import { detailLines } from '../../protocol/wire-parts.js'
 import type { RequestedApproval } from '../../session/record.js'
-import { safeReturnTo } from '../../session/return-to.js'
-import { onlyGiven } from '../../shape.js'
+import { sanitizeReturnTo } from '../../session/return-to.js'
+import { pickGiven } from '../../shape.js'
 import type { RequestContext } from '../actions/context.js'
 import type { Problem } from '../http/problem.js'
 import { approvalLocales } from '../http/request.js'
@@ -39,21 +39,21 @@ export async function readBoundRequest(
   // Without a route, as in router.use, the path itself.
   const route = req.baseUrl + String(req.route?.path ?? req.path)
   const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
-  const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...onlyGiven({ ...read }) }
+  const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...pickGiven({ ...read }) }
   if (typeof fields === 'function' && typeof read?.type !== 'string')
     throw new TypeError('requireMfa: what bind names has no type.')
   const errors = textFaults(details, [])
   if (errors.length > 0) return { errors }
   const { type, ...members } = details
   // One route may have several paths, in a list or a RegExp.
-  const path = safeReturnTo(requested) ?? requested
-  const host = listedHost(req, settings)
+  const path = sanitizeReturnTo(requested) ?? requested
+  const host = findListedHost(req, settings)
   const at = { method: req.method, host, path, route, params: { ...req.params } }
   return { digest: digestOf(canonicalJson({ type, user: userId, ...at, fields: members })), details }
 }
 
 /** The requested host name as `urls.hosts` spells it, if that lists several. */
-function listedHost({ hostname = '' }: Request, { urls: { hosts } }: Settings): string | undefined {
+function findListedHost({ hostname = '' }: Request, { urls: { hosts } }: Settings): string | undefined {
   if (hosts.length < 2) return undefined
   const requested = hostname.toLowerCase()
   return hosts.find((host) => host.toLowerCase() === requested) ?? requested
@@ -68,7 +68,7 @@ function readFields({ body }: Request, names: readonly string[]): Readonly<Recor
 export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
   if (typeof fields === 'function') return []
   const read = readFields(req, fields)
-  const files = namesOfFiles(req)
+  const files = listFileNames(req)
   return fields.flatMap((field): Faults => {
     const value = read[field]
     if (files.has(field)) return [{ field, detail: 'must not be a file' }]
@@ -81,7 +81,7 @@ export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
 }
 
 /** The fields that multer or express-fileupload has read as files. */
-function namesOfFiles(req: Request): ReadonlySet<unknown> {
+function listFileNames(req: Request): ReadonlySet<unknown> {
   const { file, files } = readObject(req)
   const listed = [file, ...(Array.isArray(files) ? files : [])].filter(Boolean)
   const names = listed.map((one) => readObject(one).fieldname)
@@ -101,7 +101,7 @@ function textFaults(value: unknown, path: readonly string[]): Faults {
 
 /** Lines of the host as the user is shown them. What consists of invisible characters only is empty then. */
 const shownLines = z
-  .array(z.object({ label: z.string().transform(oneLine), value: z.string().transform(shownText) }))
+  .array(z.object({ label: z.string().transform(oneLine), value: z.string().transform(formatText) }))
   .pipe(detailLines)
 
 /** A request with the lines that the user is shown of it, cleaned (R123), in the language of the user (R146). */
@@ -110,7 +110,7 @@ export interface ShownRequest extends BoundRequest {
 }
 
 /** The lines that the user is asked to approve. @throws {TypeError} when that is not one to four lines. */
-export function shownRequest(
+export function describeRequest(
   { deps: { settings }, state }: Pick<RequestContext, 'deps' | 'state'>,
   asked: BoundRequest,
   { text }: BoundRule,
@@ -124,6 +124,6 @@ export function shownRequest(
 /** The field that does not fit into a text message, by its name, or else as it is shown. */
 export function unfitFields({ details, lines }: ShownRequest): Faults {
   const line = unfitLine(lines)
-  const [name] = Object.entries(details).find(([, value]) => shownText(String(value)) === line?.value) ?? []
+  const [name] = Object.entries(details).find(([, value]) => formatText(String(value)) === line?.value) ?? []
   return [{ field: name ?? line?.label ?? '', detail: 'does not fit into a text message' }]
 }

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { Settings } from '../../options/settings.js'
-import { acrValuesOf, type Strength } from '../../protocol/factor.js'
+import { listAcrValues, type Strength } from '../../protocol/factor.js'
 import type { MfaRecord } from '../../session/record.js'
 import type { Problem } from '../http/problem.js'
 import type { Rule } from './rule.js'
@@ -21,7 +21,7 @@ export function stepUpTarget(
   rule: Pick<Rule, 'accepts' | 'acceptsEvidence' | 'maxAgeMs' | 'strengths'>,
 ): StepUpTarget {
   const maxAgeSeconds = Math.floor(rule.maxAgeMs / 1000)
-  const own = { acrValues: acrValuesOf(rule.strengths), maxAgeSeconds }
+  const own = { acrValues: listAcrValues(rule.strengths), maxAgeSeconds }
   if (record.stage !== 'verified' || !record.evidence?.strength) return own
   const { evidence, shown } = record
   const issuer = Object.hasOwn(issuers, evidence.issuer) ? issuers[evidence.issuer] : undefined

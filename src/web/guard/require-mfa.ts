@@ -1,19 +1,19 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { bindingOf, canName, receiptOf } from '../../flows/approval.js'
+import { canName, createReceipt, findBinding } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
-import { acceptedFactors } from '../../flows/known-factors.js'
+import { findAcceptedFactors } from '../../flows/known-factors.js'
 import { isOver, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
-import { bindsAtLeast } from '../../protocol/details.js'
+import { isBoundAtLeast } from '../../protocol/details.js'
 import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../protocol/factor.js'
-import { askedStateOf, withState } from '../../session/find-state.js'
+import { askSessionState, handOnState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
-import { type InterruptedRequest, type MfaRecord, without } from '../../session/record.js'
-import { requestedUrl, returnTarget, safeReturnTo } from '../../session/return-to.js'
+import { type InterruptedRequest, type MfaRecord, removeActivity } from '../../session/record.js'
+import { getRequestedUrl, returnTarget, sanitizeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
-import { tokenLoginOf } from '../../session/transport.js'
-import { askedAnswer, askedApproval } from '../actions/approval.js'
+import { getTokenLogin } from '../../session/transport.js'
+import { describeApproval, openRequest } from '../actions/approval.js'
 import {
   type EnteredRequest,
   enterRequest,
@@ -23,24 +23,24 @@ import {
 } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
-import { withheldProblem } from '../actions/recovery.js'
+import { createWithheldProblem } from '../actions/recovery.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { offeredChoice } from '../http/listed-factors.js'
+import { listOfferedChoice } from '../http/listed-factors.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import { refuseOtherUser, stop } from '../routers/show-page.js'
-import { enterToken, refuseToken, resumedState } from '../tokens/enter.js'
+import { enterToken, refuseToken, resumeState } from '../tokens/enter.js'
 import {
   type BoundRequest,
+  describeRequest,
   fieldFaults,
   readBoundRequest,
-  shownRequest,
   unfitFields,
 } from './bound-request.js'
 import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
 import {
   type BoundRule,
-  labelsOf,
+  listLabels,
   type MfaRule,
   type Rule,
   readRule,
@@ -56,7 +56,7 @@ export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends R
 ) => void
 
 /** Types a handler so that routes with any parameters accept it. */
-export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
+export function allowAnyRoute(handler: RequestHandler): AnyRouteHandler {
   // Our handlers do not read parameters, body or query, so they fit every route.
   return handler as AnyRouteHandler
 }
@@ -107,7 +107,7 @@ type Decide = (
 function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRouteHandler {
   const isBound = 'bind' in rule && rule.bind !== undefined
   const purpose = JSON.stringify(rule, (_, value) => (typeof value === 'function' ? String(value) : value))
-  return forAnyRoute(function mfaRequired(req, res, next) {
+  return allowAnyRoute(function mfaRequired(req, res, next) {
     const at = enterRequest(req, own)
     const { deps } = at
     const payload = deps.tokens?.options.claims(req)
@@ -115,9 +115,9 @@ function guard(own: RouteDeps | undefined, rule: object, decide: Decide): AnyRou
       if (state.stage === 'none') return requireSignIn(at, res)
       if (!refuseOtherUser(at, res, state)) return decide(at, res, next, state)
     }
-    if (!payload) return withState(at, next, run, askedStateOf)
+    if (!payload) return handOnState(at, next, run, askSessionState)
     enterToken(at, payload, { purpose, isBound })
-      .then((refused) => (refused ? refuseToken(res, refused) : withState(at, next, run, askedStateOf)))
+      .then((refused) => (refused ? refuseToken(res, refused) : handOnState(at, next, run, askSessionState)))
       .catch(next)
   })
 }
@@ -131,7 +131,7 @@ function pass(at: EnteredRequest, next: NextFunction, { record }: ActiveState): 
 function requireSignIn({ req, deps: { settings } }: EnteredRequest, res: Response): void {
   setSecurityHeaders(res)
   if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.login.signInPath })
-  rememberTarget(req, targetOf(req, settings))
+  rememberTarget(req, getTarget(req, settings))
   res.redirect(303, settings.login.signInPath)
 }
 
@@ -151,7 +151,7 @@ interface Choice {
 }
 
 /** The missing step: the user has no accepted factor yet, cannot use it now, or must show it. */
-function problemFor(
+function createProblem(
   { deps, state, user }: RequestContext,
   rule: Rule,
   { accepted, factors, backup }: Choice,
@@ -166,8 +166,8 @@ function problemFor(
   }
   // A pending login comes first, whatever this route requires after it.
   const mayContinue = isPending && user.factors.length > 0
-  if (factors.length === 0 && !backup && !mayContinue) return withheldProblem(settings, user, state)
-  const offered = offeredChoice(user, { factors, backup })
+  if (factors.length === 0 && !backup && !mayContinue) return createWithheldProblem(settings, user, state)
+  const offered = listOfferedChoice(user, { factors, backup })
   if (isPending) return { code: 'mfa_required', next: path, factors: offered.factors }
   return { code: 'step_up_required', next: path, ...offered }
 }
@@ -198,7 +198,7 @@ async function requireApproval(
     return refuse({ code: 'invalid_request', ...asked })
   }
   const accepts = (shown: ShownMethod) =>
-    rule.accepts(shown) && bindsAtLeast(bindingOf(methodShown(shown), deps.service), bind.atLeast)
+    rule.accepts(shown) && isBoundAtLeast(findBinding(methodShown(shown), deps.service), bind.atLeast)
   const isGiven = approval && !isOver(approval) && approval.digest === asked.digest
   const granted = isGiven ? approval.granted : undefined
   if (!isGiven || !granted || !accepts(granted.shown)) {
@@ -208,12 +208,12 @@ async function requireApproval(
   const { factor } = granted
   const hasFactor = factor === undefined || user.factors.some(({ id }) => id === factor)
   const isUsed = await deps.approvalRequests.consume(userId, approval.id)
-  const isCurrent = await storeIfCurrent(req, without(record, 'approval', 'interrupted'))
+  const isCurrent = await storeIfCurrent(req, removeActivity(record, 'approval', 'interrupted'))
   if (!isUsed || !hasFactor || !isCurrent) {
     return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' })
   }
   deps.emit({ type: 'approval_used', userId, approval: approval.id })
-  if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval, granted)
+  if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = createReceipt(approval, granted)
   next()
 }
 
@@ -227,16 +227,16 @@ async function requireFactor(
 ): Promise<void> {
   const { req, deps } = at
   setSecurityHeaders(res)
-  const state = await resumedState(at, found)
+  const state = await resumeState(at, found)
   const { settings, diagnostics } = deps
   // Neither the person who acts nor the user can show a factor in this session (R118).
   if (state.record.acting) return refuseActing(at, res)
   const { urls, login } = settings
   const context = await requestContext(at, state)
   const { user } = context
-  const accepted = await acceptedFactors(deps, user, rule)
+  const accepted = await findAcceptedFactors(deps, user, rule)
   const { backup } = accepted
-  const shown = asked && rule.bind && shownRequest(context, asked, rule.bind)
+  const shown = asked && rule.bind && describeRequest(context, asked, rule.bind)
   const factors = accepted.factors.filter(
     ({ method }) => !shown || canName(method, shown.lines, deps.service),
   )
@@ -258,9 +258,9 @@ async function requireFactor(
         factors: [],
         backup: false,
       }
-    : problemFor(context, rule, { accepted: accepted.factors, factors, backup })
+    : createProblem(context, rule, { accepted: accepted.factors, factors, backup })
   const toApprove = problem.code === 'step_up_required' ? shown : undefined
-  const approval = await askedApproval(context, toApprove)
+  const approval = await openRequest(context, toApprove)
   if (typeof approval === 'number') {
     return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }
@@ -269,7 +269,7 @@ async function requireFactor(
   const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
     // The earlier question to the user is no longer open, and its challenge is void.
-    ...(isAsked ? record : without(record, 'challenge', 'approval')),
+    ...(isAsked ? record : removeActivity(record, 'challenge', 'approval')),
     ...(approval && { approval }),
     ...(state.stage !== 'pending' &&
       !target.issuer && {
@@ -277,7 +277,7 @@ async function requireFactor(
       }),
     // Only a factor shown after this moment counts (R113).
     ...(target.issuer && { issuerStepUp: { issuer: target.issuer.name, askedAt: Date.now() } }),
-    ...(html && continuationOf(req, settings, rule, approval?.id)),
+    ...(html && createContinuation(req, settings, rule, approval?.id)),
   })
   // The page there says why.
   const why = problem.code === 'enrollment_required' && state.stage !== 'pending' ? '?required' : ''
@@ -286,21 +286,21 @@ async function requireFactor(
   setStepUpHeader(res, problem, target)
   const { acrValues, maxAgeSeconds } = target
   // In the body, too, since a page of another origin reads no header that the app does not expose.
-  const told = tokenLoginOf(req) ? { ...problem, acrValues, maxAgeSeconds } : problem
+  const told = getTokenLogin(req) ? { ...problem, acrValues, maxAgeSeconds } : problem
   const atLeast = rule.bind?.atLeast ?? 'entered'
-  sendProblem(res, approval ? { ...told, approval: { ...askedAnswer(approval), atLeast } } : told)
+  sendProblem(res, approval ? { ...told, approval: { ...describeApproval(approval), atLeast } } : told)
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */
-function continuationOf(
+function createContinuation(
   req: Request,
   settings: Settings,
   rule: Rule,
   approval: string | undefined,
 ): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
-  const kept = interruptedRequest(req, settings, rule)
+  const kept = createInterruptedRequest(req, settings, rule)
   if (kept) return { interrupted: { ...kept, approval }, returnTo: `${settings.urls.path}/resume` }
-  return { returnTo: targetOf(req, settings) }
+  return { returnTo: getTarget(req, settings) }
 }
 
 /** Forgets the interrupted form once it was sent again, so that it is not offered any more. */
@@ -309,30 +309,30 @@ async function forgetInterrupted(
   record: MfaRecord,
   { path }: InterruptedRequest,
 ): Promise<void> {
-  if (path !== safeReturnTo(requestedUrl(req, deps.settings))) return
-  await storeIfCurrent(req, without(record, 'interrupted'))
+  if (path !== sanitizeReturnTo(getRequestedUrl(req, deps.settings))) return
+  await storeIfCurrent(req, removeActivity(record, 'interrupted'))
 }
 
 /** The return address: the requested page, or for a POST the page with the form. */
-function targetOf(req: Request, settings: Settings): string {
+function getTarget(req: Request, settings: Settings): string {
   const { homePath } = settings.login
-  if (req.method === 'GET') return returnTarget(requestedUrl(req, settings), settings) ?? homePath
+  if (req.method === 'GET') return returnTarget(getRequestedUrl(req, settings), settings) ?? homePath
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)
-  return (isOwnHost(req, host) && safeReturnTo(pathname + search)) || homePath
+  return (isOwnHost(req, host) && sanitizeReturnTo(pathname + search)) || homePath
 }
 
 /** How many characters of a form are kept. A longer form is not kept at all. */
 const MAX_KEPT = 2_000
 
 /** The fields that the session keeps of a form that a rule interrupts. Nothing of another site's, which could offer its own values (R13). */
-function interruptedRequest(
+function createInterruptedRequest(
   req: Request,
   settings: Settings,
   { resume: wanted, resumeTitle: title }: Pick<Rule, 'resume' | 'resumeTitle'>,
 ): InterruptedRequest | undefined {
-  const path = safeReturnTo(requestedUrl(req, settings))
+  const path = sanitizeReturnTo(getRequestedUrl(req, settings))
   if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
   const body: unknown = req.body
   if (typeof body !== 'object' || body === null) return undefined
@@ -341,7 +341,7 @@ function interruptedRequest(
     return typeof value === 'string' ? [[name, value]] : []
   })
   if (fields.join().length > MAX_KEPT) return undefined
-  const labels = labelsOf(wanted)
+  const labels = listLabels(wanted)
   return {
     path,
     at: Date.now(),

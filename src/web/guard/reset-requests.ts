@@ -5,7 +5,7 @@ import { deserializeUser, serializeUser } from '../../session/withheld-user.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
 import type { RouteDeps } from '../actions/context.js'
 import { type AccountReset, checkReset, resetAccount } from '../actions/recovery.js'
-import { type ActingOrder, staffOf } from './acting.js'
+import { type ActingOrder, requireStaff } from './acting.js'
 
 /** The reset that a member of staff requests of another one. */
 export interface ResetRequest
@@ -48,7 +48,7 @@ export function resetRequestsWith(
 ): ResetAccount<Express.User> {
   return {
     async requestReset(req, user, { requireMfa, ...given }) {
-      const { userId: by } = await staffOf(deps, req, 'requestReset', requireMfa)
+      const { userId: by } = await requireStaff(deps, req, 'requestReset', requireMfa)
       const { requests, reason } = await checkReset(deps, recovery, {
         name: 'requestReset',
         user,
@@ -61,7 +61,7 @@ export function resetRequestsWith(
       return { id, expiresAt }
     },
     async approveReset(req, id, { requireMfa } = {}) {
-      const { userId: approvedBy } = await staffOf(deps, req, 'approveReset', requireMfa)
+      const { userId: approvedBy } = await requireStaff(deps, req, 'approveReset', requireMfa)
       const found = await recovery?.resetRequests.find(String(id))
       if (found?.by === approvedBy) {
         throw new HostError(

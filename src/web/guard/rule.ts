@@ -1,19 +1,27 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
-import { bindingOf } from '../../flows/approval.js'
+import { findBinding } from '../../flows/approval.js'
 import { canonicalJson } from '../../flows/canonical-json.js'
 import { FACTOR_CHANGE_MS, type Freshness } from '../../flows/freshness.js'
-import { duration, type Given, hasParts, inMilliseconds, optionFaults, typed } from '../../option-rules.js'
+import {
+  convertToMilliseconds,
+  duration,
+  type Given,
+  hasParts,
+  optionFaults,
+  setType,
+} from '../../option-rules.js'
 import { callback } from '../../options/callback.js'
 import {
   type AuthorizationDetails,
   BINDINGS,
-  bindsAtLeast,
   type DetailLine,
+  isBoundAtLeast,
   MAX_DETAIL_LINES,
 } from '../../protocol/details.js'
 import {
+  getStrength,
   isAtLeast,
   methodShown,
   reaches,
@@ -21,11 +29,10 @@ import {
   type ShownMethod,
   STRENGTHS,
   type Strength,
-  strengthOf,
 } from '../../protocol/factor.js'
 import { METHODS } from '../../protocol/methods.js'
 import type { InterruptedRequest } from '../../session/record.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { resumeEntries } from '../http/entries.js'
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
@@ -49,7 +56,7 @@ export class ResumeFieldRules {
 /** A form field that the user sees again before the form is sent again. */
 export interface ResumeField extends Given<ResumeFieldRules> {}
 
-const resumeField = typed<ResumeField>()(z.strictObject({ ...new ResumeFieldRules() }))
+const resumeField = setType<ResumeField>()(z.strictObject({ ...new ResumeFieldRules() }))
 
 /** The action that a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
 export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
@@ -79,7 +86,7 @@ export class BindRules {
 /** The action that a factor approves, and the binding to it. */
 export interface BindRule extends Given<BindRules> {}
 
-const bindRule = typed<BindRule>()(z.strictObject({ ...new BindRules() }))
+const bindRule = setType<BindRule>()(z.strictObject({ ...new BindRules() }))
 
 /** Says what the user is shown before they approve a request: one to four lines. */
 export type BindText = (details: AuthorizationDetails, locale: string) => readonly DetailLine[]
@@ -148,9 +155,9 @@ export interface MfaRule extends Given<MfaRules> {}
 /** The options of `requireStrongest`. It knows by itself which factors it accepts. */
 export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
 
-const mfaSchema = inMilliseconds(z.strictObject({ ...new MfaRules() }))
+const mfaSchema = convertToMilliseconds(z.strictObject({ ...new MfaRules() }))
 const { resume, resumeTitle } = new MfaRules()
-const strongestSchema = inMilliseconds(
+const strongestSchema = convertToMilliseconds(
   z.strictObject({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS), resume, resumeTitle }),
 )
 
@@ -177,8 +184,8 @@ export function readRule(rule: MfaRule): Rule {
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) &&
     isAtLeast(shown, minStrength) &&
-    (!bind || bindsAtLeast(bindingOf(methodShown(shown), { approvals: true }), bind.atLeast))
-  const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
+    (!bind || isBoundAtLeast(findBinding(methodShown(shown), { approvals: true }), bind.atLeast))
+  const accepted = SHOWN_METHODS.filter(accepts).map(getStrength)
   const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
   // Methods in a rule are methods of the account, and no issuer knows what is approved.
   const acceptsEvidence = (strength: Strength) =>
@@ -194,7 +201,7 @@ export function readRule(rule: MfaRule): Rule {
 }
 
 /** The labels of the fields that a rule resumes. */
-export function labelsOf(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
+export function listLabels(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
   return Object.fromEntries(
     fields.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const])),
   )
@@ -202,16 +209,16 @@ export function labelsOf(fields: readonly ResumeField[]): NonNullable<Interrupte
 
 /** Shows each member with its label; nothing if one of them would not be shown, since everything that is bound must be (R123). */
 function textOfFields(kept: readonly ResumeField[]): BindText {
-  const labels = labelsOf(kept)
+  const labels = listLabels(kept)
   return ({ type: _type, ...members }, locale) => {
-    const texts = Object.entries(members).map(([name, value]) => [name, textOf(value)] as const)
+    const texts = Object.entries(members).map(([name, value]) => [name, readText(value)] as const)
     const entries = resumeEntries({ fields: Object.fromEntries(texts), labels }, locale)
     const shown = entries.flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]))
     return shown.length === texts.length ? shown : []
   }
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'object' ? canonicalJson(value) : String(value)
 }
 
@@ -242,7 +249,7 @@ function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): P
       `${guard} was given what createMfa returned, which is no rule: write mfa.${guard}(), with a rule or nothing`,
     ])
   }
-  const parsed = rules.safeParse(onlyGiven({ ...rule }))
+  const parsed = rules.safeParse(pickGiven({ ...rule }))
   if (parsed.success) return parsed.data
   throw new OptionsError(optionFaults(parsed.error, rules).map((fault) => `${guard}: ${fault}`))
 }

@@ -1,22 +1,22 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
-import { setState, withState } from '../../session/find-state.js'
+import { handOnState, setState } from '../../session/find-state.js'
 import { passGate } from '../../session/log-in.js'
 import { signInForRequest } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
-import { requestedUrl, returnTarget } from '../../session/return-to.js'
+import { getRequestedUrl, returnTarget } from '../../session/return-to.js'
 import type { ActiveState, RequestState, SessionState } from '../../session/state.js'
 import { hideSession, keepEnded, storeIfCurrent } from '../../session/store.js'
-import { presentedSession } from '../../session/transport.js'
+import { getPresentedSession } from '../../session/transport.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
+  createNoGateError,
   type EnteredRequest,
-  noGateError,
   ownGate,
   type RouteDeps,
 } from '../actions/context.js'
-import { depsAt } from '../actions/mount-path.js'
+import { findDeps } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -24,17 +24,17 @@ import { refuseOtherUser } from '../routers/show-page.js'
 
 /** The gate as a handler of its own: `mfa.session`. */
 export function sessionGate(own: RouteDeps): RequestHandler {
-  const enter = gateWith(own)
+  const enter = createGate(own)
   return function mfaSession(req, res, next) {
     checkMounted('mfa.session', 'app.use(mfa.session)', next)
     const shared = requestState<RouteDeps>(req)
     if (ownGate(shared, own)) return next()
-    enter({ req, deps: req.baseUrl ? depsAt(req, own) : own, shared }, res, next)
+    enter({ req, deps: req.baseUrl ? findDeps(req, own) : own, shared }, res, next)
   }
 }
 
 /** Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to show it. */
-export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, next: NextFunction) => void {
+export function createGate(own: RouteDeps): (at: EnteredRequest, res: Response, next: NextFunction) => void {
   const pass = (
     at: EnteredRequest,
     res: Response,
@@ -45,11 +45,11 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     const { req, deps, shared } = at
     passGate(at)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
-    if (presentedSession(req) && req.sessionID === sessionId) deps.diagnostics.inspect(req)
+    if (getPresentedSession(req) && req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
     if (state.stage !== 'none') keepEnded(at, state, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
-    const path = pathOf(req, deps.settings)
+    const path = getPath(req, deps.settings)
     const isOpen = isOpenIn(shared, deps, path)
     // The session may name the user under a key of the host's own.
     if (!isOpen && isSubresource(req)) hideSession(req)
@@ -64,14 +64,14 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     next()
   }
 
-  refuseUngatedLogins(() => noGateError(own))
+  refuseUngatedLogins(() => createNoGateError(own))
   return (at, res, next) => {
     const { req, shared } = at
     if (!isOfExpress(req)) shared.readOnly ??= true
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
-    if (at.deps.tokens?.options.only && !presentedSession(at.req)) return passWithout(at, next)
-    withState(at, next, (state) => pass(at, res, next, state, sessionID))
+    if (at.deps.tokens?.options.only && !getPresentedSession(at.req)) return passWithout(at, next)
+    handOnState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
 }
 
@@ -94,7 +94,7 @@ function warnIfUnanswered(res: Response, { diagnostics }: RouteDeps): void {
 function inspectOnly(at: EnteredRequest, own: RouteDeps, next: NextFunction): void {
   const { req, shared } = at
   const { readOnly } = shared
-  withState(at, next, (state) => {
+  handOnState(at, next, (state) => {
     passGate(at)
     if (readOnly !== true && readOnly?.gate === own) return readOnly.found(req, state)
     next()
@@ -113,7 +113,7 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
   setSecurityHeaders(res)
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
-    const returnTo = returnTarget(requestedUrl(req, settings), settings) ?? settings.login.homePath
+    const returnTo = returnTarget(getRequestedUrl(req, settings), settings) ?? settings.login.homePath
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.urls.path)
@@ -125,25 +125,25 @@ function isOpenIn({ gates }: RequestState<RouteDeps>, { settings }: RouteDeps, p
   return isPendingPath(settings, path) || gates?.others.some(isOf) === true
 }
 
-const pendingPaths = new WeakMap<Settings, ReturnType<typeof pendingPathsOf>>()
+const pendingPaths = new WeakMap<Settings, ReturnType<typeof createPendingPaths>>()
 
 function isPendingPath(settings: Settings, path: string): boolean {
-  const known = pendingPaths.get(settings) ?? pendingPathsOf(settings)
+  const known = pendingPaths.get(settings) ?? createPendingPaths(settings)
   pendingPaths.set(settings, known)
   return known(path)
 }
 
 /** Whether a pending login can reach a path: MFA routes, strategy, sign-in, sign-out and the host's paths. */
-function pendingPathsOf(settings: Settings): (requested: string) => boolean {
+function createPendingPaths(settings: Settings): (requested: string) => boolean {
   const { path } = settings.urls
   const { signInPath, signOutPath, pendingPaths } = settings.login
   const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])
-  const folders = [...paths].map((one) => `${one}/`)
+  const folders = [...paths].map((path) => `${path}/`)
   return (requested) => paths.has(requested) || folders.some((folder) => requested.startsWith(folder))
 }
 
-function pathOf(req: Request, settings: Settings): string {
-  const url = requestedUrl(req, settings)
+function getPath(req: Request, settings: Settings): string {
+  const url = getRequestedUrl(req, settings)
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
 }

@@ -1,26 +1,26 @@
 import type { NextFunction, Request, Response } from 'express'
 import { hasBackupCodes } from '../../flows/known-factors.js'
-import { offeredFactors } from '../../flows/user.js'
-import { askedStateOf } from '../../session/find-state.js'
+import { listOfferedFactors } from '../../flows/user.js'
+import { askSessionState } from '../../session/find-state.js'
 import { logIn, requireUser } from '../../session/passport-request.js'
 import type { ActiveState } from '../../session/state.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
+  createNoGateError,
   type EnteredRequest,
   enterRequest,
-  noGateError,
   type RouteDeps,
   requestContext,
 } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor } from '../actions/enrollment.js'
-import { withheldProblem } from '../actions/recovery.js'
+import { createWithheldProblem } from '../actions/recovery.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { listFactors } from '../http/listed-factors.js'
 import type { Problem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
-import { type AnyRouteHandler, forAnyRoute } from './require-mfa.js'
+import { type AnyRouteHandler, allowAnyRoute } from './require-mfa.js'
 
 /** Starts the pending login of a login without a session, and responds. A user who needs no second factor passes. */
 export function loginStart(own: RouteDeps): AnyRouteHandler {
@@ -28,7 +28,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
     // Without the gate a pending login would count as a complete one.
     const at = enterRequest(req, own)
     await logIn(req, requireUser(req, 'startMfa'))
-    const state = await askedStateOf(at)
+    const state = await askSessionState(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, at.deps.settings.urls.path)
@@ -36,8 +36,8 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
     res.json({ status, ...rest })
   }
 
-  refuseUngatedLogins(() => noGateError(own))
-  return forAnyRoute(function startMfa(req, res, next) {
+  refuseUngatedLogins(() => createNoGateError(own))
+  return allowAnyRoute(function startMfa(req, res, next) {
     checkMounted('mfa.startMfa', "app.post('/login', …, mfa.startMfa)", next)
     start(req, res, next).catch(next)
   })
@@ -52,12 +52,12 @@ export async function missingFactor(at: EnteredRequest, state: ActiveState): Pro
   const { user, step } = context
   if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
   if (step === 'enrollment') return { code: 'enrollment_required', next: path + enrollPathFor(context) }
-  if (step === 'withheld') return withheldProblem(settings, user, state)
+  if (step === 'withheld') return createWithheldProblem(settings, user, state)
   await readDisabledFactors(context)
   return {
     code: 'mfa_required',
     next: path,
-    factors: listFactors(offeredFactors(user)),
+    factors: listFactors(listOfferedFactors(user)),
     // No factor is left after a reset, but backup codes may be.
     ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
   }

@@ -5,7 +5,7 @@ import type { MfaStatus } from '../../options/host.js'
 import { prepareState } from '../../session/request-state.js'
 import type { SessionState } from '../../session/state.js'
 import { enterRequest, type RouteDeps } from '../actions/context.js'
-import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
+import { getStatus, type Problem, type ProblemDetails, problemDetails } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
 
 /** Who opens a connection that outlives its request: a WebSocket, a socket of socket.io, a stream of server-sent events. */
@@ -72,13 +72,13 @@ export async function findUpgrade(
   const { req: copy, state } = await inspect(own, req, app)
   const { settings } = enterRequest(copy).deps
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
-    return refused({ code: 'cross_site' })
+    return createRefusal({ code: 'cross_site' })
   }
   if (state.stage === 'none') {
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
-    return refused({ code, next: settings.login.signInPath })
+    return createRefusal({ code, next: settings.login.signInPath })
   }
-  if (state.stage === 'pending') return refused({ code: 'mfa_required', next: settings.urls.path })
+  if (state.stage === 'pending') return createRefusal({ code: 'mfa_required', next: settings.urls.path })
   if (!copy.mfa) throw new TypeError('The gate did not set `req.mfa`.')
   const { user, userId } = state
   return {
@@ -92,8 +92,8 @@ export async function findUpgrade(
   }
 }
 
-function refused(problem: Problem): RefusedUpgrade {
-  const status = statusOf(problem.code)
+function createRefusal(problem: Problem): RefusedUpgrade {
+  const status = getStatus(problem.code)
   const details = problemDetails(problem, status)
   const body = JSON.stringify(details)
   const response = [
@@ -117,11 +117,11 @@ function inspect(
   return new Promise((resolve, reject) => {
     const copy = copyOf(req)
     const response = new ServerResponse(copy)
-    const answered = () => {
+    const endAnswer = () => {
       reject(notReached(`responded with ${response.statusCode} before the request reached mfa.session`))
       return response
     }
-    Reflect.set(response, 'end', answered)
+    Reflect.set(response, 'end', endAnswer)
     prepareState(copy as Request, {
       readOnly: { gate: deps, found: (found, state) => resolve({ req: found, state }) },
     })

@@ -17,7 +17,7 @@ export const BUSY_RETRY_AFTER_SECONDS = 2
 const MAX_WAITING_REQUESTS = 256
 
 /** The admission of one process, or of one app in it. */
-export function admissionWith({ logger }: Pick<Settings, 'logger'>): Admission {
+export function createAdmission({ logger }: Pick<Settings, 'logger'>): Admission {
   let arriving = 0
   let waiting = 0
   let isReported = false
@@ -33,13 +33,13 @@ export function admissionWith({ logger }: Pick<Settings, 'logger'>): Admission {
       if (isFull(Math.max(arriving, waiting))) return false
       arriving++
       let isArriving = true
-      const arrived = () => {
+      const recordArrival = () => {
         if (isArriving) arriving--
         isArriving = false
       }
       // A short body comes with the headers. One that does not may never come, and takes no place.
-      setImmediate(() => res.req.complete || arrived())
-      res.once('close', arrived)
+      setImmediate(() => res.req.complete || recordArrival())
+      res.once('close', recordArrival)
       return true
     },
     async admit(work) {

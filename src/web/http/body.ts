@@ -6,12 +6,12 @@ import type { Problem } from './problem.js'
 /** The size of the largest accepted body, in bytes (R82). */
 const MAX_BODY_BYTES = 4 * 1024
 
-const parsersFor = (limit: number) => ({
+const createParsers = (limit: number) => ({
   json: express.json({ limit, type: ['application/json', 'application/*+json'] }),
   form: express.urlencoded({ limit, extended: false, parameterLimit: 20 }),
 })
 
-const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
+const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, createParsers(limit)]))
 
 /** A fault of the body of a request. */
 export type BodyFault = Problem & {

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
-import { tokenLoginOf } from '../../session/transport.js'
-import { cookieNameFor, cookieReader, setCookie } from './cookies.js'
+import { getTokenLogin } from '../../session/transport.js'
+import { cookieReader, nameCookie, setCookie } from './cookies.js'
 
 /*
  * Texts that a page shows later are kept in the session, encrypted; the key is in a cookie. Neither the session store nor the browser
@@ -42,7 +42,7 @@ export function browserSeal(cookie: string): BrowserSeal {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(id))
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      setCookie(req, res, cookieNameFor(users, cookie), key.toString('base64url'), urls.path, lifetimeMs)
+      setCookie(req, res, nameCookie(users, cookie), key.toString('base64url'), urls.path, lifetimeMs)
       return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
     },
     open(req, sealed, { id, settings: { users } }) {
@@ -65,7 +65,7 @@ export function browserSeal(cookie: string): BrowserSeal {
       }
     },
     forget(res, { users, urls }) {
-      if (!tokenLoginOf(res.req)) res.clearCookie(cookieNameFor(users, cookie), { path: urls.path })
+      if (!getTokenLogin(res.req)) res.clearCookie(nameCookie(users, cookie), { path: urls.path })
     },
   }
 }

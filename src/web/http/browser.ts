@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { Settings } from '../../options/settings.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { browserName } from '../../stores/trust/browser-name.js'
 import { clientName } from './client-name.js'
 
@@ -10,7 +10,7 @@ const MAX_LENGTH = 60
 type LocationSettings = Pick<Settings, 'location' | 'logger'>
 
 /** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
-function locationOf(req: Request, { location, logger }: LocationSettings): string | undefined {
+function findLocation(req: Request, { location, logger }: LocationSettings): string | undefined {
   try {
     return location?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
   } catch (error) {
@@ -20,14 +20,14 @@ function locationOf(req: Request, { location, logger }: LocationSettings): strin
 }
 
 /** The browser of a request, or the app of a client without cookies, and where it is. */
-export function browserOf(req: Request, settings: LocationSettings) {
-  return { ...clientName(req), ...onlyGiven({ location: locationOf(req, settings) }) }
+export function describeBrowser(req: Request, settings: LocationSettings) {
+  return { ...clientName(req), ...pickGiven({ location: findLocation(req, settings) }) }
 }
 
 /** The same by names from our lists only: what the service may put into the email with a code. */
 export function signInOf(req: Request, settings: LocationSettings) {
   return {
     ...browserName(req.get('user-agent')),
-    ...onlyGiven({ location: locationOf(req, settings) }),
+    ...pickGiven({ location: findLocation(req, settings) }),
   }
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { type BrowserName, browserName } from '../../stores/trust/browser-name.js'
 
 /**
@@ -9,7 +9,7 @@ import { type BrowserName, browserName } from '../../stores/trust/browser-name.j
 export function clientName(req: Request): BrowserName {
   const [, name = '', platform = ''] = /^"?([^;"]+);([^;"]+)"?$/.exec(req.get('mfa-client') ?? '') ?? []
   const [browser, system] = [name.trim(), platform.trim()]
-  return tokenLoginOf(req) && isPlainName(browser) && isPlainName(system)
+  return getTokenLogin(req) && isPlainName(browser) && isPlainName(system)
     ? { browser, system }
     : browserName(req.get('user-agent'))
 }

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { DEFAULT_USERS } from '../../products.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { DAY_MS } from '../../time.js'
 
 /** The name of a cookie for a table of users, of which another one knows nothing (R144). */
-export function cookieNameFor(users: string, name: string): string {
+export function nameCookie(users: string, name: string): string {
   return users === DEFAULT_USERS ? name : `${name}_${users}`
 }
 
@@ -15,12 +15,12 @@ export type CookieReader = (req: Request, users: string) => string | undefined
 /** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
 export function cookieReader(name: string, value: RegExp): CookieReader {
   const patterns = new Map<string, RegExp>()
-  const patternFor = (users: string) =>
-    new RegExp(`(?:^|;\\s*)${cookieNameFor(users, name)}=(${value.source})(?:;|$)`)
+  const createPattern = (users: string) =>
+    new RegExp(`(?:^|;\\s*)${nameCookie(users, name)}=(${value.source})(?:;|$)`)
   return (req, users) => {
     // A client that keeps tokens has no cookie of ours.
-    if (tokenLoginOf(req)) return undefined
-    const cookie = patterns.get(users) ?? patternFor(users)
+    if (getTokenLogin(req)) return undefined
+    const cookie = patterns.get(users) ?? createPattern(users)
     patterns.set(users, cookie)
     return cookie.exec(req.get('cookie') ?? '')?.[1]
   }
@@ -35,7 +35,7 @@ export function setCookie(
   path: string,
   maxAge: number,
 ): void {
-  if (tokenLoginOf(req)) return
+  if (getTokenLogin(req)) return
   res.cookie(name, value, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge })
 }
 
@@ -54,7 +54,7 @@ export const lastUsedFactor = cookieReader(FACTOR_COOKIE, /[a-z0-9_-]{1,32}/)
 /** Remembers the factor that was used, for this package's routes only (R11). */
 export function rememberUsedFactor(req: Request, res: Response, factorId: string, settings: Settings): void {
   const { users, urls } = settings
-  setCookie(req, res, cookieNameFor(users, FACTOR_COOKIE), factorId, urls.path, YEAR_MS)
+  setCookie(req, res, nameCookie(users, FACTOR_COOKIE), factorId, urls.path, YEAR_MS)
 }
 
 const OFFER_COOKIE = 'mfa_key_offer'
@@ -69,7 +69,7 @@ export function wasOfferedKey(req: Request, { users }: Settings): boolean {
 /** Remembers for that long that this browser was offered a passkey, for this package's routes only (R11). */
 export function rememberKeyOffer(req: Request, res: Response, settings: Settings, maxAge: number): void {
   const { users, urls } = settings
-  setCookie(req, res, cookieNameFor(users, OFFER_COOKIE), '1', urls.path, maxAge)
+  setCookie(req, res, nameCookie(users, OFFER_COOKIE), '1', urls.path, maxAge)
 }
 
 const LANGUAGE_COOKIE = 'mfa_language'
@@ -79,5 +79,5 @@ export const chosenLanguage = cookieReader(LANGUAGE_COOKIE, /[a-zA-Z0-9-]{2,35}/
 
 /** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
 export function rememberLanguage(req: Request, res: Response, tag: string, { users }: Settings): void {
-  setCookie(req, res, cookieNameFor(users, LANGUAGE_COOKIE), tag, '/', YEAR_MS)
+  setCookie(req, res, nameCookie(users, LANGUAGE_COOKIE), tag, '/', YEAR_MS)
 }

@@ -13,13 +13,13 @@ export function resumeEntries(
     // By convention, a name that begins with an underscore, such as _csrf, is not meant for the user.
     const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
     if (label === false) return []
-    const text = (label !== undefined && textOf(label, locale)) || inWords(name)
+    const text = (label !== undefined && pickText(label, locale)) || spellName(name)
     return [isSecret(name) ? { label: text } : { label: text, value }]
   })
 }
 
 /** A text in a language, or in the first one that it has. */
-export function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
+export function pickText(label: Exclude<Label, false>, locale: string): string | undefined {
   if (typeof label === 'string') return label
   const [first] = Object.values(label)
   const texts = new Map(Object.entries(label).map(([tag, text]) => [languageKey(tag), text]))
@@ -27,13 +27,13 @@ export function textOf(label: Exclude<Label, false>, locale: string): string | u
 }
 
 /** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */
-function inWords(name: string): string {
-  const words = wordsOf(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
+function spellName(name: string): string {
+  const words = splitWords(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
   const text = words.join(' ') || name
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function wordsOf(name: string): string[] {
+function splitWords(name: string): string[] {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .split(/[\s_.[\]-]+/)
@@ -44,6 +44,6 @@ const SECRET_PART = /passw|passphrase|passcode|pwd|secret|token|csrf|xsrf|apikey
 const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pw', 'pin', 'cvc', 'cvv', 'otp', 'tan'])
 
 function isSecret(name: string): boolean {
-  const words = wordsOf(name).map((word) => word.toLowerCase())
+  const words = splitWords(name).map((word) => word.toLowerCase())
   return SECRET_PART.test(words.join('')) || words.some((word) => SECRET_WORDS.has(word))
 }

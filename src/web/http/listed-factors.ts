@@ -1,6 +1,6 @@
-import { type MfaUser, offeredFactors } from '../../flows/user.js'
+import { listOfferedFactors, type MfaUser } from '../../flows/user.js'
 import type { FactorView } from '../../pages/view.js'
-import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
+import { type Factor, getStrength, type Strength } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 
 type MaskedFactor = Pick<FactorView, 'id' | 'method' | 'to' | 'label'>
@@ -17,15 +17,15 @@ export interface ListedFactor extends MaskedFactor {
 
 /** Lists factors as responses have them. */
 export function listFactors(factors: readonly Factor[]): ListedFactor[] {
-  return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
+  return factors.map((factor) => ({ ...factorView(factor), strength: getStrength(factor.method) }))
 }
 
 /** The accepted factors and backup codes that are offered, as responses list them: those not disabled. */
-export function offeredChoice(
+export function listOfferedChoice(
   user: MfaUser,
   { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
 ) {
-  const offered = new Set(offeredFactors(user))
+  const offered = new Set(listOfferedFactors(user))
   return {
     factors: listFactors(factors.filter((factor) => offered.has(factor))),
     backup: backup && !user.disabled?.has('backup'),

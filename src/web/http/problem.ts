@@ -5,7 +5,7 @@ import { PROBLEMS } from '../../flows/problems.js'
 import type { Settings } from '../../options/settings.js'
 import type { PageMessage, ProblemCode } from '../../pages/view.js'
 import type { problemAnswer } from '../../routes/answers.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { sendText, setRetryAfter } from './headers.js'
 import type { ListedFactor } from './listed-factors.js'
 
@@ -37,15 +37,15 @@ export interface Problem extends Omit<Extract<PageMessage, { tone: 'error' }>, '
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
 /** The HTTP status of a code. */
-export function statusOf(code: ProblemCode): number {
+export function getStatus(code: ProblemCode): number {
   return PROBLEMS[code][0]
 }
 
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
-export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
+export function sendProblem(res: Response, problem: Problem, status = getStatus(problem.code)): void {
   setRetryAfter(res, problem)
   res.statusCode = status
-  const body = { ...problemDetails(problem, status), ...tokenLoginOf(res.req)?.news }
+  const body = { ...problemDetails(problem, status), ...getTokenLogin(res.req)?.news }
   sendText(res, 'application/problem+json', JSON.stringify(body))
 }
 
@@ -62,11 +62,11 @@ export interface ProblemDetails extends Problem {
 /** The body of a response that reports a problem. */
 export function problemDetails(problem: Problem, status: number): ProblemDetails {
   const { code } = problem
-  return { type: `urn:countersign:problem:${code}`, title: titleOf(code), status, ...problem }
+  return { type: `urn:countersign:problem:${code}`, title: getTitle(code), status, ...problem }
 }
 
 /** The sentence for a code, also used as `info.message` of the Passport strategy. */
-export function titleOf(code: ProblemCode): string {
+export function getTitle(code: ProblemCode): string {
   return PROBLEMS[code][1]
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Settings } from '../../options/settings.js'
 import { hostBanner } from '../../pages/layout.js'
 import { languageKey, pickLocale } from '../../protocol/language.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { chosenLanguage } from './cookies.js'
 
 /** So many values of a header are remembered. Browsers and programs send far fewer. */
@@ -13,7 +13,7 @@ const MOST_VALUES = 200
 const MOST_CHARACTERS = 300
 
 /** A function of the header `name` alone, remembered for each value, because parsing is not cheap. */
-export function byHeader<Result>(
+export function rememberByHeader<Result>(
   name: 'accept' | 'accept-language',
   read: (req: Request) => Result,
 ): (req: Request) => Result {
@@ -30,11 +30,11 @@ export function byHeader<Result>(
   }
 }
 
-const accepted = byHeader('accept', (req) => req.accepts(['json', 'html']))
+const accepted = rememberByHeader('accept', (req) => req.accepts(['json', 'html']))
 
 /** Whether to respond with a page. A client without a preference, as most programs are, gets JSON, and so does one with tokens. */
 export function wantsHtml(req: Request): boolean {
-  return accepted(req) === 'html' && !tokenLoginOf(req)
+  return accepted(req) === 'html' && !getTokenLogin(req)
 }
 
 /** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
@@ -53,7 +53,7 @@ export function sendsToken(req: Request): boolean {
 /** Whether a request comes from a page of this site or from a program, not from another site (R13). */
 export function isSameOrigin(req: Request): boolean {
   // A form of another site cannot send a reference or a token.
-  if (tokenLoginOf(req) && (req.get('mfa-login') !== undefined || sendsToken(req))) return true
+  if (getTokenLogin(req) && (req.get('mfa-login') !== undefined || sendsToken(req))) return true
   const site = req.get('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const origin = req.get('origin')
@@ -81,33 +81,36 @@ const anAddress = z.union([z.ipv4(), z.ipv6()])
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/
 
 /** The client's IP address by `trust proxy`, without the prefix of a mapped IPv4 address. */
-export function addressOf({ ip = '' }: Request): string | undefined {
+export function getAddress({ ip = '' }: Request): string | undefined {
   const [, six, four] = WITH_PORT.exec(ip) ?? []
   const address = (six ?? four ?? ip).replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
   return anAddress.safeParse(address).data
 }
 
 /** The client address for limits (R31); none for a loopback address, which may belong to an unknown proxy. */
-export function clientAddressOf(req: Request): string | undefined {
-  const address = addressOf(req)
+export function getClientAddress(req: Request): string | undefined {
+  const address = getAddress(req)
   return address === '::1' || address?.startsWith('127.') ? undefined : address
 }
 
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
-export function localesOf(req: Request, settings: Settings): readonly string[] {
+export function listLocales(req: Request, settings: Settings): readonly string[] {
   const { languages } = settings
   const chosen = languages.offer && !languages.remember ? chosenLanguage(req, settings.users) : undefined
-  const preferred = preferredBy(req, settings)
-  return offeredLocales(chosen === undefined ? preferred : [chosen, ...preferred], settings)
+  const preferred = listPreferred(req, settings)
+  return listOfferedLocales(chosen === undefined ? preferred : [chosen, ...preferred], settings)
 }
 
 /** The languages in which a user approves something, best first. No request chooses them (R146). */
 export function approvalLocales(user: Express.User, settings: Settings): readonly string[] {
   const own = settings.languages.ofUser?.(user)
-  return offeredLocales(own ? [own] : [], settings)
+  return listOfferedLocales(own ? [own] : [], settings)
 }
 
-function offeredLocales(preferred: readonly string[], { languages: { offer } }: Settings): readonly string[] {
+function listOfferedLocales(
+  preferred: readonly string[],
+  { languages: { offer } }: Settings,
+): readonly string[] {
   if (!offer) return preferred
   const offered = new Map(offer.map((tag) => [languageKey(tag), tag]))
   const [first = 'en'] = offer
@@ -115,16 +118,20 @@ function offeredLocales(preferred: readonly string[], { languages: { offer } }: 
   return [offered.get(pickLocale(preferred, offered)) ?? first, ...offer]
 }
 
-const acceptedLanguages = byHeader('accept-language', (req) =>
+const acceptedLanguages = rememberByHeader('accept-language', (req) =>
   req.acceptsLanguages().filter((tag) => tag !== '*'),
 )
 
-function preferredBy(req: Request, { languages }: Settings): readonly string[] {
+function listPreferred(req: Request, { languages }: Settings): readonly string[] {
   const given = languages.locale?.(req)
   return given ? [given] : acceptedLanguages(req)
 }
 
 /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
-export function bannerFor(req: Request, about: Parameters<typeof hostBanner>[1], settings: Settings): string {
-  return hostBanner(localesOf(req, settings), about, settings.languages.texts)
+export function renderBanner(
+  req: Request,
+  about: Parameters<typeof hostBanner>[1],
+  settings: Settings,
+): string {
+  return hostBanner(listLocales(req, settings), about, settings.languages.texts)
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import type { Entry } from '../../stores/trust/devices.js'
 import { setCookie } from './cookies.js'
 
@@ -20,11 +20,11 @@ export interface TrustCookie {
 /** The trusted-device cookie with that name. */
 export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
   const read = (req: Request) => {
-    const login = tokenLoginOf(req)
-    if (login) return entriesOf([login.device ?? req.get('mfa-device') ?? ''])
+    const login = getTokenLogin(req)
+    if (login) return parseEntries([login.device ?? req.get('mfa-device') ?? ''])
     const set = [req.res?.getHeader('set-cookie') ?? []].flat().map(String)
     const latest = set.findLast((cookie) => cookie.startsWith(`${name}=`)) ?? req.get('cookie') ?? ''
-    return entriesIn(latest, name)
+    return readEntries(latest, name)
   }
 
   return {
@@ -35,31 +35,31 @@ export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
       const gone = new Set([...without, entry?.id])
       const others = read(req).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
-      const login = tokenLoginOf(req)
-      if (login) login.device = textOf(entries)
+      const login = getTokenLogin(req)
+      if (login) login.device = writeEntries(entries)
       else if (entries.length === 0)
         return void res.clearCookie(name, { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' })
       // The store decides when an entry expires (R65); the cookie may live longer.
-      else setCookie(req, res, name, textOf(entries), '/', maxAgeMs)
+      else setCookie(req, res, name, writeEntries(entries), '/', maxAgeMs)
     },
   }
 }
 
-function textOf(entries: readonly Entry[]): string {
+function writeEntries(entries: readonly Entry[]): string {
   return entries.map(({ id, token }) => `${id}.${token}`).join('~')
 }
 
 const ENTRY = /^([\w-]{22})\.([\w-]{43})$/
 
-function entriesIn(header: string, name: string): Entry[] {
+function readEntries(header: string, name: string): Entry[] {
   const values = header.split(';').flatMap((pair) => {
     const [given = '', value = ''] = pair.trim().split('=', 2)
     return given === name ? [value] : []
   })
-  return entriesOf(values)
+  return parseEntries(values)
 }
 
-function entriesOf(values: readonly string[]): Entry[] {
+function parseEntries(values: readonly string[]): Entry[] {
   return values
     .flatMap((value) => value.split('~', MAX_READ))
     .slice(0, MAX_READ)

@@ -3,28 +3,28 @@ import type * as z from 'zod'
 import { sessionEnded } from '../../errors.js'
 import type { Finish } from '../../flows/login-step.js'
 import { loginBody } from '../../routes/bodies.js'
-import { askedStateOf } from '../../session/find-state.js'
-import { logIn, userOf } from '../../session/passport-request.js'
-import { safeReturnTo } from '../../session/return-to.js'
+import { askSessionState } from '../../session/find-state.js'
+import { getUser, logIn } from '../../session/passport-request.js'
+import { sanitizeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
 import { hideNewSession, storeIfCurrent } from '../../session/store.js'
-import { sessionIdOf, tokenLoginOf } from '../../session/transport.js'
+import { getSessionId, getTokenLogin } from '../../session/transport.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
-import { userIdOf } from '../../session/user-factors.js'
+import { readUserId } from '../../session/user-factors.js'
 import {
+  createNoGateError,
   type EnteredRequest,
   enterRequest,
-  noGateError,
   type RequestContext,
   type RouteDeps,
   requestContext,
 } from '../actions/context.js'
-import { namesOtherUser } from '../actions/other-user.js'
+import { isForOtherUser } from '../actions/other-user.js'
 import { type ShownProof, verifyFactor } from '../actions/verification.js'
 import { missingFactor } from '../guard/start-mfa.js'
 import { readBody } from '../http/body.js'
 import { setRetryAfter, setSecurityHeaders } from '../http/headers.js'
-import { type Problem, sendProblem, statusOf, titleOf } from '../http/problem.js'
+import { getStatus, getTitle, type Problem, sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import { tellClaims } from '../tokens/answer.js'
 import { beginLogin, respondPending } from '../tokens/begin.js'
@@ -67,11 +67,11 @@ export class PassportMfaStrategy {
 
   constructor(deps: RouteDeps) {
     this.deps = deps
-    refuseUngatedLogins(() => noGateError(deps))
+    refuseUngatedLogins(() => createNoGateError(deps))
   }
 
   authenticate(req: Request, options: StrategyOptions = {}): void {
-    this.attempt(req, options).catch((error: unknown) => this.error(asError(error)))
+    this.attempt(req, options).catch((error: unknown) => this.error(ensureError(error)))
   }
 
   private async attempt(req: Request, options: StrategyOptions): Promise<void> {
@@ -83,39 +83,39 @@ export class PassportMfaStrategy {
     const finish = hasReference ? 'log-in' : isForOne ? 'request' : 'passport'
     if (hasReference) {
       const isSent = req.get(REFERENCE) !== undefined
-      const refused = isSent ? await enterLogin(at, responseOf(req)) : undefined
+      const refused = isSent ? await enterLogin(at, getResponse(req)) : undefined
       if (refused) return this.refuse(req, refused)
       if (!isSent && user) await beginLogin(at, user)
     }
     const found = at.shared.session?.state
     if (user && finish === 'passport') await logIn(req, user)
     // Asked for the state of a pending login, the session withholds the user that the request names.
-    else if (found && found.stage !== 'none' && namesOtherUser(at, found)) {
+    else if (found && found.stage !== 'none' && isForOtherUser(at, found)) {
       return this.refuse(req, { code: 'other_user' })
     }
-    const state = await askedStateOf(at)
+    const state = await askSessionState(at)
     if (state.stage === 'none') {
       if (!state.expired) hideNewSession(req)
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
     // The session is another user's, whose first factor this request has not shown.
-    if (namesOtherUser(at, state)) return this.refuse(req, { code: 'other_user' })
+    if (isForOtherUser(at, state)) return this.refuse(req, { code: 'other_user' })
     const isPending = state.stage === 'pending'
-    const isComplete = tokenLoginOf(req)?.isComplete
+    const isComplete = getTokenLogin(req)?.isComplete
     if (isComplete) await tellClaims(at)
-    if (!isPending && (user || at.shared.loggedInAs === sessionIdOf(req)))
+    if (!isPending && (user || at.shared.loggedInAs === getSessionId(req)))
       return this.letPass(at, state, finish)
     if (state.record.acting) return this.refuse(req, { code: 'acting' })
 
-    const body = await readBody(req, responseOf(req), loginBody)
+    const body = await readBody(req, getResponse(req), loginBody)
     if (isPending && showsNothing(body)) return this.ask(at, state, options)
     if ('fault' in body) return this.refuse(req, body.fault)
     if (showsNothing(body)) return this.refuse(req, { code: 'invalid_request' })
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
     const context = await requestContext(at, state)
-    const outcome = await verifyFactor(context, withFactor(context, body.fields), finish)
+    const outcome = await verifyFactor(context, createShownProof(context, body.fields), finish)
     if (outcome.outcome === 'verified' && (outcome.mustEnroll ?? outcome.mayRecover)) {
-      const next = await askedStateOf(at)
+      const next = await askSessionState(at)
       return next.stage === 'none' ? this.refuse(req, { code: 'session_ended' }) : this.ask(at, next, options)
     }
     if (outcome.outcome === 'verified') {
@@ -148,31 +148,31 @@ export class PassportMfaStrategy {
   ): Promise<void> {
     const { req, deps } = at
     const { record } = state
-    const res = responseOf(req)
+    const res = getResponse(req)
     const returnTo =
-      safeReturnTo(successRedirect) ?? record.returnTo ?? safeReturnTo(successReturnToOrRedirect)
+      sanitizeReturnTo(successRedirect) ?? record.returnTo ?? sanitizeReturnTo(successReturnToOrRedirect)
     if (returnTo !== undefined && returnTo !== record.returnTo) {
       await storeIfCurrent(req, { ...record, returnTo })
     }
     setSecurityHeaders(res)
-    if (tokenLoginOf(req)) return respondPending(at, res, state)
+    if (getTokenLogin(req)) return respondPending(at, res, state)
     if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
     res.redirect(303, deps.settings.urls.path)
   }
 
   private refuse(req: Request, problem: Problem): void {
-    setRetryAfter(responseOf(req), problem)
-    const failure: MfaFailure = { message: titleOf(problem.code), ...problem }
+    setRetryAfter(getResponse(req), problem)
+    const failure: MfaFailure = { message: getTitle(problem.code), ...problem }
     this.fail(failure, failureStatus(problem))
   }
 }
 
 /** The user whom the strategy before has signed in for this request alone (`session: false`). */
 function userOfRequest({ req, deps, shared: { session } }: EnteredRequest): Express.User | undefined {
-  const user = userOf(req)
+  const user = getUser(req)
   const isOfSession =
     !user ||
-    (session && session.state.stage !== 'none' && session.state.userId === userIdOf(user, deps.settings))
+    (session && session.state.stage !== 'none' && session.state.userId === readUserId(user, deps.settings))
   return isOfSession ? undefined : user
 }
 
@@ -183,23 +183,23 @@ function showsNothing(body: Awaited<ReturnType<typeof readBody<z.output<typeof l
 }
 
 /** The proof, for the factor that it is of: without a challenge, the user can only mean an authenticator app. */
-function withFactor({ state, user }: RequestContext, shown: z.output<typeof loginBody>): ShownProof {
+function createShownProof({ state, user }: RequestContext, shown: z.output<typeof loginBody>): ShownProof {
   if (shown.factor !== undefined || state.record.challenge) return shown
   return { ...shown, factor: user.factors.find(({ method }) => method === 'app')?.id }
 }
 
 /** Passport answers with the status alone, and 400 or 409 would say nothing about a failed authentication. */
 function failureStatus({ code }: Problem): number {
-  const status = statusOf(code)
+  const status = getStatus(code)
   return status === 400 || status === 409 ? 401 : status
 }
 
-function asError(error: unknown): Error {
+function ensureError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
 /** The response that belongs to an Express request. */
-function responseOf(req: Request) {
+function getResponse(req: Request) {
   const { res } = req
   if (!res)
     throw new TypeError(

@@ -15,7 +15,7 @@ import { refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { storeRecord } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { changeFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
@@ -23,8 +23,8 @@ import { browserSeal } from '../http/browser-seal.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { type ChangeRule, changeApproved, factorChangeRefusal } from './factor-change.js'
-import { action, answered, pageOnly } from './outcome.js'
-import { keptRefusal, sendRefusal } from './refused.js'
+import { action, answerOutcome, pageOnly } from './outcome.js'
+import { sendRefusal, takeKeptRefusal } from './refused.js'
 import { backupCodesRemoval, showRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
@@ -41,7 +41,7 @@ export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRoute
         status: 'sent',
         to,
         strength,
-        ...onlyGiven({ count }),
+        ...pickGiven({ count }),
       }),
       page: ({ deps }) => `${deps.settings.urls.path}/backup?sent`,
       // The page with the request offers to repeat it.
@@ -62,7 +62,7 @@ export function backupRoutes({ service }: RouteDeps): RouteHandlers<'backupRoute
     }),
     removeBackupCodesPage: (context) => showRemoval(context, 'backup'),
     removeBackupCodes: backupCodesRemoval,
-    backupCodesSaved: answered('backupCodesSaved', {
+    backupCodesSaved: answerOutcome('backupCodesSaved', {
       run: confirmSaved,
       json: (_context, next) => ({ status: 'saved', next }),
       page: (_context, next) => next,
@@ -77,12 +77,12 @@ async function showStart(context: RouteContext): Promise<void> {
   if (html && req.query.sent !== undefined && codesSent && target) {
     const { count, next } = codesSent
     const to = maskForOwner(target.contact)
-    return showPage(context, { page: 'backup-sent', to, ...onlyGiven({ count, next }) })
+    return showPage(context, { page: 'backup-sent', to, ...pickGiven({ count, next }) })
   }
-  const refusal = await refusalFor(context, { change: 'backup_codes' })
+  const refusal = await findRefusal(context, { change: 'backup_codes' })
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(context.res, { code: 'not_found' })
-  showPage(context, await startView(context), keptRefusal(context))
+  showPage(context, await startView(context), takeKeptRefusal(context))
 }
 
 async function startView({ deps, user }: RouteContext): Promise<View> {
@@ -93,7 +93,7 @@ async function startView({ deps, user }: RouteContext): Promise<View> {
 
 async function send(context: RouteContext): Promise<BackupSent | Refused> {
   const { deps, state, user } = context
-  const refusal = await refusalFor(context)
+  const refusal = await findRefusal(context)
   if (refusal) return refuse(refusal)
   const outcome = await changeFactor(context, () => sendBackupCodes(deps, user, state.record))
   if (outcome.outcome === 'sent') {
@@ -109,13 +109,13 @@ async function storeSent({ req, state }: RouteContext, { count }: BackupSent): P
   const { backupCodes: before, refused: _answered, ...rest } = state.record
   await storeRecord(req, {
     ...rest,
-    codesSent: onlyGiven({ count, next: before?.next }),
+    codesSent: pickGiven({ count, next: before?.next }),
     ...(count !== undefined && { backupCodes: { left: count } }),
   })
 }
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
-async function refusalFor(context: RouteContext, rule?: ChangeRule): Promise<Refusal | undefined> {
+async function findRefusal(context: RouteContext, rule?: ChangeRule): Promise<Refusal | undefined> {
   return (await factorChangeRefusal(context, '/backup', rule)) ?? refusalWithoutFactor(context.user)
 }
 
@@ -128,7 +128,7 @@ async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { deps, state, user } = context
   // A service that cannot show codes says so, and nobody approves it before.
   const rule = deps.service.createBackupCodes && ({ change: 'backup_codes', uses: true } as const)
-  const refusal = await refusalFor(context, rule)
+  const refusal = await findRefusal(context, rule)
   if (refusal) return refuse(refusal)
   const outcome = await changeApproved(context, 'backup_codes', () =>
     changeFactor(context, () => createBackupCodes(deps, user, state.record)),

@@ -3,33 +3,38 @@ import { ServiceError } from '../../errors.js'
 import { type Challenged, startChallenge } from '../../flows/challenge.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { keyFactorOf, listKeys, type PreparedAssertion, prepareAssertion } from '../../flows/keys.js'
-import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../../flows/known-factors.js'
+import {
+  canShowBackupCodes,
+  findKnownFactors,
+  findLastUse,
+  lastBackupUse,
+} from '../../flows/known-factors.js'
 import { refusalAtStep } from '../../flows/login-step.js'
-import { factorsToEnd } from '../../flows/recovery.js'
-import { findFactor, offeredFactors, openApproval } from '../../flows/user.js'
+import { listFactorsToEnd } from '../../flows/recovery.js'
+import { findFactor, listOfferedFactors, openApproval } from '../../flows/user.js'
 import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import type { MfaState } from '../../routes/answers.js'
 import type { AnswerOf, BodyOf } from '../../routes/routes.js'
-import { endPendingLogin, givenUp } from '../../session/pending-login.js'
+import { createGivenUpEvent, endPendingLogin } from '../../session/pending-login.js'
 import { storeRecord } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { iso } from '../../time.js'
-import { askedAnswer, refuseApproval } from '../actions/approval.js'
+import { describeApproval, refuseApproval } from '../actions/approval.js'
 import type { EnteredRequest } from '../actions/context.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
-import { actingWith } from '../guard/acting.js'
+import { createActing } from '../guard/acting.js'
 import { factorView, listFactors } from '../http/listed-factors.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 import {
+  countLockedSeconds,
   factorViews,
-  followedChallenge,
+  followChallenge,
   liveChallenge,
-  lockedForSeconds,
   type RouteContext,
 } from './context.js'
 import {
@@ -37,20 +42,27 @@ import {
   asksRecovery,
   backupOffer,
   choosePage,
+  findPreferredFactor,
   hasBackup,
-  preferredFactor,
   showSignedIn,
 } from './factor-pages.js'
 import { keyAccount, keyView, offersKeys, warnAboutKeys } from './key-page.js'
-import { admitted, answered, type Responses, refuseUnlessGone, respond, withFields } from './outcome.js'
-import { keptRefusal, sendRefusal, showLock, showWithheld } from './refused.js'
-import { offeredRemovals } from './remove-factor.js'
+import {
+  answerOutcome,
+  type Responses,
+  readFieldsFirst,
+  refuseUnlessGone,
+  respond,
+  runAdmitted,
+} from './outcome.js'
+import { sendRefusal, showLock, showWithheld, takeKeptRefusal } from './refused.js'
+import { listOfferedRemovals } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
 
 /** Shows status and factors, starts a challenge, and ends the login. */
 export function challengeRoutes(): RouteHandlers<'challengeRouter'> {
-  const start = withFields('challenge', challenge)
+  const start = readFieldsFirst('challenge', challenge)
   return {
     state: {
       handle: (context) => (context.html ? showStart(context) : respondState(context)),
@@ -60,12 +72,12 @@ export function challengeRoutes(): RouteHandlers<'challengeRouter'> {
     },
     challenge: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : start(context)),
     cancel: {
-      handle: answered('cancel', {
+      handle: answerOutcome('cancel', {
         run: cancel,
         json: (_context, next) => ({ status: 'canceled', next }),
         page: (_context, next) => next,
         // Only a pending login can be canceled; a signed-in user signs out with the host.
-        refuse: refuseUnlessGone('not_found', homeOf),
+        refuse: refuseUnlessGone('not_found', getHome),
       }),
       acting: stopActing,
     },
@@ -82,13 +94,13 @@ async function showStart(context: RouteContext): Promise<void> {
     const mayEnroll = user.existing.length > 0 || mayEnrollFirst(context)
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
-    const removals = await offeredRemovals(context)
-    const known = await knownFactors(deps, user)
+    const removals = await listOfferedRemovals(context)
+    const known = await findKnownFactors(deps, user)
     const backupCodesUsedAt = lastBackupUse(known)
     const weakApp = known?.existing.some(({ weak }) => weak)
     const overview = {
       page: 'overview',
-      factors: await managedFactors(context, removals.app),
+      factors: await listManagedFactors(context, removals.app),
       backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
       ...(deps.settings.pages.addFactorPath && { addUrl: deps.settings.pages.addFactorPath }),
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
@@ -97,11 +109,11 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(weakApp && { weakApp }),
       enroll: mayEnroll && deps.settings.apps,
       keys: mayEnroll && (await offersKeys(context)),
-      ...(await listedKeys(context)),
+      ...(await listKeysIfAny(context)),
       // Only a second factor can be skipped.
       devices: deps.settings.trustedDevices !== undefined && user.factors.length > 0,
     } as const
-    return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
+    return showPage(context, overview, createRemovedMessage(context) ?? takeKeptRefusal(context))
   }
   if (state.stage !== 'pending' && user.existing.length === 0) {
     return res.redirect(303, `${path}/enroll-app?required`)
@@ -110,19 +122,19 @@ async function showStart(context: RouteContext): Promise<void> {
   if (await hasOnlyWithheld(context)) return showWithheld(context)
   const { choose } = req.query
   const recovers = choose !== 'all' && asksRecovery(context)
-  const permits = ({ method }: FactorView) => factorsToEnd(user.existing, [method]).length > 0
+  const permits = ({ method }: FactorView) => listFactorsToEnd(user.existing, [method]).length > 0
   const factors = factorViews(context).filter((factor) => !recovers || permits(factor))
   if (choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
-    const first = firstFactor(factors, preferredFactor(context))
+    const first = firstFactor(factors, findPreferredFactor(context))
     if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
   }
   const view = await choosePage(context, factors)
-  showPage(context, recovers ? { ...view, recovers } : view, keptRefusal(context))
+  showPage(context, recovers ? { ...view, recovers } : view, takeKeptRefusal(context))
 }
 
 /** Each key of a user who has some, unless the service cannot list them now. */
-async function listedKeys(context: RouteContext): Promise<{ readonly listedKeys?: readonly KeyView[] }> {
+async function listKeysIfAny(context: RouteContext): Promise<{ readonly listedKeys?: readonly KeyView[] }> {
   const { deps, user } = context
   if (!user.factors.some(({ method }) => isKeyMethod(method))) return {}
   const listed = await listKeys(deps, keyAccount(context)).catch(() => undefined)
@@ -145,26 +157,26 @@ function firstFactor(factors: readonly FactorView[], preferred: string | undefin
 }
 
 /** Says which factor the form before this page removed. */
-function removedMessage({ req }: RouteContext): PageMessage | undefined {
+function createRemovedMessage({ req }: RouteContext): PageMessage | undefined {
   const { removed } = req.query
   if (removed !== 'app' && removed !== 'backup') return undefined
   return { tone: 'success', code: removed === 'app' ? 'app_removed' : 'backup_codes_removed' }
 }
 
 /** The factors with the pages on which they are changed, and when the service last accepted a code of each. */
-async function managedFactors(context: RouteContext, canRemoveApp: boolean): Promise<FactorView[]> {
+async function listManagedFactors(context: RouteContext, canRemoveApp: boolean): Promise<FactorView[]> {
   const { deps, user } = context
   const factors = new Map(user.factors.map((factor) => [factor.id, factor]))
-  const known = await knownFactors(deps, user)
+  const known = await findKnownFactors(deps, user)
   return factorViews(context).map((view) => {
     const factor = factors.get(view.id)
-    const lastUsedAt = factor && lastUseOf(factor, known)
+    const lastUsedAt = factor && findLastUse(factor, known)
     const manageUrl =
       factor?.manageUrl ??
       (isKeyMethod(view.method) && deps.keys.areOffered ? `${deps.settings.urls.path}/keys` : undefined)
     return {
       ...view,
-      ...onlyGiven({ manageUrl, lastUsedAt }),
+      ...pickGiven({ manageUrl, lastUsedAt }),
       ...(view.method === 'app' && canRemoveApp && { canRemove: true }),
     }
   })
@@ -174,15 +186,15 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user, step } = context
   const [live, retryAfterSeconds] = await Promise.all([
-    followedChallenge(context),
-    lockedForSeconds(context),
+    followChallenge(context),
+    countLockedSeconds(context),
     readDisabledFactors(context),
   ])
   const asked = openApproval(state.record)
-  const approval = asked && { approval: askedAnswer(asked) }
+  const approval = asked && { approval: describeApproval(asked) }
   const shared = {
     ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
-    factors: listFactors(offeredFactors(user)),
+    factors: listFactors(listOfferedFactors(user)),
     ...(user.withheld.length > 0 && { withheld: user.withheld.map(({ method }) => method) }),
     ...(live && {
       challenge: {
@@ -218,10 +230,10 @@ async function factorUses({
   deps,
   user,
 }: RouteContext): Promise<Partial<Pick<VerifiedState, 'factors' | 'backupCodes'>>> {
-  const known = await knownFactors(deps, user)
+  const known = await findKnownFactors(deps, user)
   if (!known) return {}
-  const factors = offeredFactors(user).flatMap((factor) => {
-    const usedAt = lastUseOf(factor, known)
+  const factors = listOfferedFactors(user).flatMap((factor) => {
+    const usedAt = findLastUse(factor, known)
     return listFactors([factor]).map((listed) => ({ ...listed, ...lastUsed(usedAt) }))
   })
   return { factors, backupCodes: { left: known.backupCodesLeft, ...lastUsed(lastBackupUse(known)) } }
@@ -232,7 +244,7 @@ function lastUsed(at: number | undefined) {
 }
 
 async function challenge(context: RouteContext, fields: BodyOf<'challenge'>): Promise<void> {
-  const outcome = await admitted(context, () => begin(context, fields))
+  const outcome = await runAdmitted(context, () => begin(context, fields))
   if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
   if (outcome.outcome === 'challenged') await storeChallenge(context, outcome)
   await respond('challenge', context, outcome, CHALLENGED, fields)
@@ -247,7 +259,7 @@ async function begin(
   if (refusal) return refuse(refusal)
   if (openApproval(state.record)?.id !== approval) return refuse({ code: 'approval_ended' })
   const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
-    otherFactorsAfter(context, error, factor),
+    findOtherFactors(context, error, factor),
   )
   const key = started.outcome === 'challenged' ? keyFactorOf(user, started.challenge.factorId) : undefined
   // The script of the page asks for JSON.
@@ -283,7 +295,7 @@ const CHALLENGED: Responses<'challenge', Started> = {
   refuse: sendRefusal,
 }
 
-function homeOf({ deps }: RouteContext): string {
+function getHome({ deps }: RouteContext): string {
   return deps.settings.login.homePath
 }
 
@@ -291,17 +303,17 @@ function homeOf({ deps }: RouteContext): string {
 async function cancel(context: RouteContext, { approval }: BodyOf<'cancel'>): Promise<string | Refused> {
   const { req, deps, state } = context
   if (approval !== undefined || openApproval(state.record)) {
-    return (await refuseApproval(context, approval)) ?? homeOf(context)
+    return (await refuseApproval(context, approval)) ?? getHome(context)
   }
   if (state.stage !== 'pending') return refuse({ code: 'not_found' })
   await endPendingLogin(req, state.record)
-  deps.emit(givenUp('canceled', state.record))
+  deps.emit(createGivenUpEvent('canceled', state.record))
   return deps.settings.login.signInPath
 }
 
 async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise<void> {
   const { homePath } = deps.settings.login
-  await actingWith(deps).stopActing(req)
+  await createActing(deps).stopActing(req)
   if (wantsHtml(req)) return res.redirect(303, homePath)
   res.json({ status: 'canceled', next: homePath } satisfies AnswerOf<'cancel'>)
 }
@@ -318,7 +330,7 @@ interface Undelivered {
 const KEPT_CLOSED = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_BUSY']
 
 /** The factors that `outage` allows when no code could be delivered. @throws the service's error without any. */
-async function otherFactorsAfter(
+async function findOtherFactors(
   context: RouteContext,
   error: unknown,
   requested: string,
@@ -330,7 +342,7 @@ async function otherFactorsAfter(
   await readDisabledFactors(context)
   const failed = findFactor(user, requested)
   const factors =
-    outage.offer === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
+    outage.offer === 'other-factor' ? listOfferedFactors(user).filter(({ id }) => id !== failed?.id) : []
   const offer = await backupOffer(context)
   const backup = offer.backup || offer.mayHaveBackup === true
   if (factors.length === 0 && !backup) throw error

@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import { LimitsStoreError } from '../../errors.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
-import { offeredFactors } from '../../flows/user.js'
+import { listOfferedFactors } from '../../flows/user.js'
 import type { ChallengeView, FactorView } from '../../pages/view.js'
 import type { DevelopmentInbox, Granted } from '../../protocol/service.js'
 import { requireCurrent } from '../../session/store.js'
@@ -60,7 +60,7 @@ const SHOWN: Readonly<Record<Granted<'deliveryOf'>['status'], ChallengeView['del
 const FRESH_MS = 2_000
 
 /** The live challenge with the current delivery state. Sends nothing. @throws {SessionEndedError} */
-export async function followedChallenge(context: RouteContext): Promise<ChallengeView | undefined> {
+export async function followChallenge(context: RouteContext): Promise<ChallengeView | undefined> {
   const live = liveChallenge(context)
   const { record } = context.state
   const { challenge } = record
@@ -79,14 +79,14 @@ export async function followedChallenge(context: RouteContext): Promise<Challeng
 /** The user's factors as pages show them; during a step-up, only those that the route accepts. */
 export function factorViews({ user, state }: RouteContext): FactorView[] {
   const wanted = state.record.stepUp?.factors
-  return offeredFactors(user)
+  return listOfferedFactors(user)
     .filter(({ id }) => wanted?.includes(id) ?? true)
     .map(factorView)
 }
 
 /** Seconds until the account's lock ends; 0 when it is not locked, or while the store fails. */
-export async function lockedForSeconds({ deps, user }: RouteContext): Promise<number> {
-  const limits = await unlessStoreFails(deps, () => user.limits())
+export async function countLockedSeconds({ deps, user }: RouteContext): Promise<number> {
+  const limits = await ignoreStoreFailure(deps, () => user.limits())
   return limits?.lockedForSeconds ?? 0
 }
 
@@ -95,18 +95,18 @@ export async function isExhausted(
   { deps, user }: Pick<RouteContext, 'deps' | 'user'>,
   challenge: string,
 ): Promise<boolean> {
-  const limits = await unlessStoreFails(deps, () => user.limits())
+  const limits = await ignoreStoreFailure(deps, () => user.limits())
   return limits?.attemptsLeft(challenge) === 0
 }
 
 /** Whether another session shows a newer QR code than that of an enrollment; false while the store fails. */
 export async function isReplaced({ deps, user }: RouteContext, enrollment: string): Promise<boolean> {
   const { lastEnrollments } = deps
-  return (await unlessStoreFails(deps, () => lastEnrollments.isAnother(user.userId, enrollment))) ?? false
+  return (await ignoreStoreFailure(deps, () => lastEnrollments.isAnother(user.userId, enrollment))) ?? false
 }
 
 /** A page is shown without what the store knows. A code is refused in any case while the store fails. */
-async function unlessStoreFails<Result>(
+async function ignoreStoreFailure<Result>(
   { settings }: RouteContext['deps'],
   read: () => Promise<Result>,
 ): Promise<Result | undefined> {

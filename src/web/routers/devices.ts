@@ -3,14 +3,14 @@ import { revokeBody } from '../../routes/bodies.js'
 import { iso } from '../../time.js'
 import type { RouteDeps } from '../actions/context.js'
 import type { RouteContext } from './context.js'
-import { answered, refuseUnlessGone } from './outcome.js'
+import { answerOutcome, refuseUnlessGone } from './outcome.js'
 import type { RouteHandlers } from './route.js'
 
 /** Lists and revokes trusted devices. No routes without `trustedDevices`. */
 export function devicesRoutes({ settings }: RouteDeps): RouteHandlers<'devicesRouter'> | undefined {
   if (!settings.trustedDevices) return undefined
   return {
-    devices: answered('devices', {
+    devices: answerOutcome('devices', {
       run: list,
       json: (_context, devices) => ({
         devices: devices.map(({ id, browser, system, createdAt, lastUsedAt, expiresAt, ...device }) => ({
@@ -29,17 +29,21 @@ export function devicesRoutes({ settings }: RouteDeps): RouteHandlers<'devicesRo
         return { view: { page: 'devices', devices }, message }
       },
     }),
-    revokeDevices: answered('revokeDevices', { run: revokeAll, json: revokedAnswer, page: listAfter('all') }),
-    revokePosted: answered('revokePosted', {
+    revokeDevices: answerOutcome('revokeDevices', {
+      run: revokeAll,
+      json: describeRevocation,
+      page: listAfter('all'),
+    }),
+    revokePosted: answerOutcome('revokePosted', {
       run: (context, { device }) => revoke(context, device),
       ...ONE_REVOKED,
     }),
-    revokeAllPosted: answered('revokeAllPosted', {
+    revokeAllPosted: answerOutcome('revokeAllPosted', {
       run: revokeAll,
-      json: revokedAnswer,
+      json: describeRevocation,
       page: listAfter('all'),
     }),
-    revokeDevice: answered('revokeDevice', {
+    revokeDevice: answerOutcome('revokeDevice', {
       run(context) {
         const named = revokeBody.shape.device.safeParse(context.req.params.device)
         return revoke(context, named.data ?? '')
@@ -63,7 +67,7 @@ function revokeAll({ deps, state }: RouteContext): Promise<number> {
   return deps.browsers.revokeAll(state.userId)
 }
 
-function revokedAnswer(_context: RouteContext, count: number) {
+function describeRevocation(_context: RouteContext, count: number) {
   return { status: 'revoked', count } as const
 }
 
@@ -72,7 +76,7 @@ function listAfter(revoked: 'one' | 'all') {
 }
 
 const ONE_REVOKED = {
-  json: revokedAnswer,
+  json: describeRevocation,
   page: listAfter('one'),
   refuse: refuseUnlessGone('unknown_device', listAfter('one')),
 }

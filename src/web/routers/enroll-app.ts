@@ -18,7 +18,7 @@ import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { BodyOf } from '../../routes/routes.js'
 import type { MfaRecord } from '../../session/record.js'
 import { storeRecord } from '../../session/store.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import type { RouteDeps } from '../actions/context.js'
 import {
   appContact,
@@ -41,8 +41,8 @@ import {
 } from './factor-change.js'
 import { hasBackup } from './factor-pages.js'
 import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
-import { action, answered } from './outcome.js'
-import { keptRefusal, requiredMessage, sendRefusal, showLock } from './refused.js'
+import { action, answerOutcome } from './outcome.js'
+import { createRequiredMessage, sendRefusal, showLock, takeKeptRefusal } from './refused.js'
 import { appRemoval, showRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
@@ -55,12 +55,12 @@ export function enrollAppRoutes({ settings, service }: RouteDeps): RouteHandlers
     enrollApp: action('enrollApp', {
       run: prepare,
       store: storePrepared,
-      json: (_context, prepared) => shownOf(prepared),
+      json: (_context, prepared) => describeEnrollment(prepared),
       page: ({ deps }) => `${deps.settings.urls.path}/enroll-app/confirm`,
       refuse: { page: '/enroll-app' },
     }),
     confirmAppPage: showConfirm,
-    confirmApp: answered('confirmApp', {
+    confirmApp: answerOutcome('confirmApp', {
       run: confirm,
       json: () => ({ status: 'enrolled' }),
       page: ({ deps }) => `${deps.settings.urls.path}/enroll-app/done`,
@@ -89,7 +89,7 @@ async function showStart(context: RouteContext): Promise<void> {
     ...(hasNone && addFactorPath && { addUrl: addFactorPath }),
     revokesDevices: revokesDevices(context),
   }
-  showPage(context, view, requiredMessage(context) ?? keptRefusal(context))
+  showPage(context, view, createRequiredMessage(context) ?? takeKeptRefusal(context))
 }
 
 function startView({ user, state }: RouteContext, over?: 'exhausted' | 'expired'): ViewOf<'enroll-start'> {
@@ -117,12 +117,12 @@ async function showConfirm(context: RouteContext): Promise<void> {
     return showPage(context, startView(context), { tone: 'error', code: 'enrollment_replaced' })
   }
   const shown = openEnrollment(req, enrollment.sealed, { id: enrollment.id, settings: deps.settings })
-  showPage(context, { page: 'enroll', ...shown }, keptRefusal(context))
+  showPage(context, { page: 'enroll', ...shown }, takeKeptRefusal(context))
 }
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const { html, user } = context
-  const shown = await shownAlready(context)
+  const shown = await findShownEnrollment(context)
   const approvedBefore = shown?.enrollment.approvedBy
   // Its page shows it for the same approval when it is loaded again, too.
   const isApproved = html && approvedBefore !== undefined && factorChange(user).accepts(approvedBefore)
@@ -147,12 +147,12 @@ function startRefusal(context: RouteContext, uses: boolean) {
 function confirmRefusal(context: RouteContext) {
   const { enrollment } = context.state.record
   return enrollmentRefusal(context, '/enroll-app', () =>
-    confirmationRefusal(context, '/enroll-app', enrollment, ageOf(enrollment)),
+    confirmationRefusal(context, '/enroll-app', enrollment, getAge(enrollment)),
   )
 }
 
 /** The enrollment that this session was shown, so that a second press leaves the first QR code valid. */
-async function shownAlready(context: RouteContext): Promise<Prepared | undefined> {
+async function findShownEnrollment(context: RouteContext): Promise<Prepared | undefined> {
   const { req, deps, state } = context
   const { enrollment } = state.record
   if (!enrollment || isExpired(enrollment)) return undefined
@@ -167,7 +167,7 @@ async function shownAlready(context: RouteContext): Promise<Prepared | undefined
 }
 
 /** The texts that the user sees of a prepared app, once. */
-function shownOf({ qr, uri, secret }: Prepared) {
+function describeEnrollment({ qr, uri, secret }: Prepared) {
   return { qr, ...(uri && { uri }), ...(secret && { secret }) }
 }
 
@@ -176,7 +176,9 @@ async function storePrepared({ req, res, deps, state }: RouteContext, prepared: 
   const { refused: _answered, ...record } = state.record
   const seal = { id: enrollment.id, settings: deps.settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
   // A client without cookies would have no key for it.
-  const sealed = tokenLoginOf(req) ? undefined : sealEnrollment({ req, res }, shownOf(prepared), seal)
+  const sealed = getTokenLogin(req)
+    ? undefined
+    : sealEnrollment({ req, res }, describeEnrollment(prepared), seal)
   await storeRecord(req, { ...record, enrollment: { ...enrollment, ...(sealed && { sealed }) } })
 }
 
@@ -214,7 +216,7 @@ async function showDone(context: RouteContext): Promise<void> {
   })
 }
 
-function ageOf(enrollment: MfaRecord['enrollment']): number {
+function getAge(enrollment: MfaRecord['enrollment']): number {
   return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
 }
 

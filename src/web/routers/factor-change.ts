@@ -3,18 +3,18 @@ import { sessionEnded } from '../../errors.js'
 import { canonicalJson } from '../../flows/canonical-json.js'
 import type { Refused } from '../../flows/deps.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
-import { acceptedFactors } from '../../flows/known-factors.js'
+import { findAcceptedFactors } from '../../flows/known-factors.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { isOver, openApproval, refusalWithoutFactor } from '../../flows/user.js'
 import { changeLine } from '../../pages/layout.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import type { KeyMethod } from '../../protocol/methods.js'
-import { without } from '../../session/record.js'
+import { removeActivity } from '../../session/record.js'
 import { storeIfCurrent } from '../../session/store.js'
-import { askedApproval } from '../actions/approval.js'
+import { openRequest } from '../actions/approval.js'
 import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
-import { offeredChoice } from '../http/listed-factors.js'
+import { listOfferedChoice } from '../http/listed-factors.js'
 import type { Problem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { offersKeys } from './key-page.js'
@@ -54,7 +54,7 @@ export async function factorChangeRefusal(
   if (change && (await isApproved(context, change, uses))) return undefined
   const isRecent = isFresh(record, { ...required, acceptsSetup, maxAgeMs: required.maxAgeMs + sinceMs })
   if (!uses && isRecent) return undefined
-  const { factors, backup } = await acceptedFactors(deps, user, required)
+  const { factors, backup } = await findAcceptedFactors(deps, user, required)
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
   if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
   const { urls, languages } = deps.settings
@@ -66,11 +66,11 @@ export async function factorChangeRefusal(
     }
   // A page asks for nothing new and ends nothing, as a link of another site may lead to it (R14).
   const approval =
-    req.method === 'POST' ? await askedApproval(context, asked || undefined) : openApproval(record)
+    req.method === 'POST' ? await openRequest(context, asked || undefined) : openApproval(record)
   if (typeof approval === 'number') return { code: 'too_many_approvals', retryAfterSeconds: approval }
   const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
-    ...(isAsked ? record : without(record, 'challenge', 'approval')),
+    ...(isAsked ? record : removeActivity(record, 'challenge', 'approval')),
     ...(approval && { approval }),
     stepUp: { factors: factors.map(({ id }) => id), backup },
     returnTo: `${urls.path}${path}`,
@@ -80,7 +80,7 @@ export async function factorChangeRefusal(
 }
 
 /** The method by which the user has approved this change in this session. The store knows whether the approval was used. */
-function approvalOf({ state: { record } }: RouteContext, change: ApprovedChange) {
+function findApproval({ state: { record } }: RouteContext, change: ApprovedChange) {
   const { approval } = record
   const isGiven = approval && !isOver(approval) && approval.digest === digestOfChange(record.userId, change)
   return isGiven ? approval.granted?.shown : undefined
@@ -92,7 +92,7 @@ function digestOfChange(user: string, change: ApprovedChange): string {
 
 async function isApproved(context: RouteContext, change: ApprovedChange, uses: boolean): Promise<boolean> {
   const { deps, user, state } = context
-  const shown = approvalOf(context, change)
+  const shown = findApproval(context, change)
   if (!shown || !factorChange(user).accepts(shown)) return false
   return !uses || deps.approvalRequests.consume(state.userId, state.record.approval?.id ?? '')
 }
@@ -106,7 +106,7 @@ export async function changeApproved<Outcome extends { readonly outcome: string 
   const { deps, user, state } = context
   const { approval } = state.record
   const approvedBy =
-    state.stage !== 'pending' && user.existing.length > 0 ? approvalOf(context, change) : undefined
+    state.stage !== 'pending' && user.existing.length > 0 ? findApproval(context, change) : undefined
   let isMade = false
   try {
     const outcome = await run(approvedBy)
@@ -174,5 +174,5 @@ export async function factorChangeChoice({
   deps,
   user,
 }: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
-  return offeredChoice(user, await acceptedFactors(deps, user, factorChange(user)))
+  return listOfferedChoice(user, await findAcceptedFactors(deps, user, factorChange(user)))
 }

@@ -1,6 +1,6 @@
-import { usedAppCode } from '../../flows/enroll-app.js'
+import { hasUsedAppCode } from '../../flows/enroll-app.js'
 import { factorChange } from '../../flows/freshness.js'
-import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
+import { findDigits, hasBackupCodes } from '../../flows/known-factors.js'
 import { findFactor } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
 import type { View, ViewOf } from '../../pages/view.js'
@@ -13,7 +13,7 @@ import { factorViews, isExhausted, lastChallenge, type RouteContext } from './co
 import { showPage } from './show-page.js'
 
 /** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
-export function preferredFactor({ req, deps, state }: RouteContext): string | undefined {
+export function findPreferredFactor({ req, deps, state }: RouteContext): string | undefined {
   return deps.settings.pages.preferred?.(state.user) ?? lastUsedFactor(req, deps.settings.users)
 }
 
@@ -47,7 +47,7 @@ export async function choosePage(
   context: RouteContext,
   factors = factorViews(context),
 ): Promise<ViewOf<'choose'>> {
-  const preferred = preferredFactor(context)
+  const preferred = findPreferredFactor(context)
   return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
 
@@ -73,8 +73,8 @@ export async function codePage(context: RouteContext, name: string | undefined):
     page: 'code',
     factor: { ...view, method: view.method },
     ...(view.method === 'app' && {
-      digits: await digitsOf(context.deps, user, found),
-      ...(usedAppCode(state.record) && { isUsed: true }),
+      digits: await findDigits(context.deps, user, found),
+      ...(hasUsedAppCode(state.record) && { isUsed: true }),
     }),
     ...(challenge && challenge.factor.id === found.id && { challenge }),
     ...shared,

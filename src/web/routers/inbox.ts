@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import { digestOf } from '../../digest.js'
 import { isToken } from '../../stores/trust/devices.js'
 import type { RouteDeps } from '../actions/context.js'
-import { cookieNameFor, cookieReader, setCookie, YEAR_MS } from '../http/cookies.js'
+import { cookieReader, nameCookie, setCookie, YEAR_MS } from '../http/cookies.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
@@ -31,7 +31,7 @@ export function addInboxRoutes(
       const isKey = (given: unknown) => typeof given === 'string' && isToken(given, hash)
       const path = `${req.baseUrl}/inbox`
       if (isKey(req.query.key)) {
-        setCookie(req, res, cookieNameFor(users, COOKIE), hash, path, YEAR_MS)
+        setCookie(req, res, nameCookie(users, COOKIE), hash, path, YEAR_MS)
         return res.redirect(303, path)
       }
       if (!isKey(req.get(HEADER)) && !isToken(readCookie(req, users) ?? '', digestOf(hash))) {

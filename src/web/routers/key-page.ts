@@ -55,7 +55,7 @@ export function keyView({ id, method, name, backupEligible, createdAt, lastUsedA
 }
 
 /** A key as JSON responses list it. */
-export function listedKey(key: Key): AnswerOf<'keys'>['keys'][number] {
+export function describeKey(key: Key): AnswerOf<'keys'>['keys'][number] {
   const { createdAt, lastUsedAt, ...view } = keyView(key)
   return {
     ...view,

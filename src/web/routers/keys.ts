@@ -22,7 +22,7 @@ import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { type BodyOf, pathOf } from '../../routes/routes.js'
 import { storeIfCurrent, storeRecord } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
 import { confirmFactor, isEnoughFactor, recordFactors, takeBackIfEnded } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
@@ -37,22 +37,23 @@ import {
   factorChangeRefusal,
 } from './factor-change.js'
 import {
+  describeKey,
   forgetEndedFactors,
   keyAccount,
   keyView,
-  listedKey,
   revokesDevices,
   warnAboutKeys,
 } from './key-page.js'
-import { action, answered, pageOnly } from './outcome.js'
-import { keptRefusal, requiredMessage } from './refused.js'
+import { action, answerOutcome, pageOnly } from './outcome.js'
+import { createRequiredMessage, takeKeptRefusal } from './refused.js'
 import { keyRemoval, showKeyRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
 
 const PAGE = pathOf('keys')
 
-const addressOf = ({ deps }: RouteContext, query: string) => `${deps.settings.urls.path}${PAGE}?${query}`
+const createPageAddress = ({ deps }: RouteContext, query: string) =>
+  `${deps.settings.urls.path}${PAGE}?${query}`
 
 /** How long ago a registration may have begun, so that the time in which the user creates the key does not count. */
 const REGISTRATION_MS = 5 * 60_000
@@ -64,17 +65,17 @@ export function keysRoutes({ keys }: RouteDeps): RouteHandlers<'enrollKeyRouter'
     keys: action('keys', {
       run: list,
       json: (_context, { keys, relyingPartyId, userHandle }) => ({
-        keys: keys.map(listedKey),
+        keys: keys.map(describeKey),
         relyingPartyId,
         ...(userHandle !== undefined && { userHandle }),
       }),
       page: keysPage,
       refuse: { page: '' },
     }),
-    addKey: answered('addKey', {
+    addKey: answerOutcome('addKey', {
       run: add,
-      json: (_context, { key }) => ({ status: 'added', key: listedKey(key) }),
-      page: (context, { isUnprompted }) => addressOf(context, isUnprompted ? 'saved' : 'added'),
+      json: (_context, { key }) => ({ status: 'added', key: describeKey(key) }),
+      page: (context, { isUnprompted }) => createPageAddress(context, isUnprompted ? 'saved' : 'added'),
       refuse: { page: PAGE },
     }),
     keyOptions: action('keyOptions', {
@@ -88,7 +89,7 @@ export function keysRoutes({ keys }: RouteDeps): RouteHandlers<'enrollKeyRouter'
     renameKey: action('renameKey', {
       run: rename,
       json: () => ({ status: 'renamed' }),
-      page: (context) => addressOf(context, 'renamed'),
+      page: (context) => createPageAddress(context, 'renamed'),
       refuse: { page: PAGE },
     }),
     removeKeyPage: showKeyRemoval,
@@ -128,7 +129,10 @@ function keysPage(context: RouteContext, { keys, relyingPartyId, userHandle }: L
     ...(step === 'enrollment' && user.minStrength && { strongerRequired: true }),
     revokesDevices: revokesDevices(context),
   } as const
-  return { view, message: changeMessage(context) ?? requiredMessage(context) ?? keptRefusal(context) }
+  return {
+    view,
+    message: changeMessage(context) ?? createRequiredMessage(context) ?? takeKeptRefusal(context),
+  }
 }
 
 /** The change that the form before this page made. */
@@ -152,7 +156,7 @@ async function prepare(context: RouteContext, fields: BodyOf<'keyOptions'>): Pro
     const prepared = await prepareKey(context.deps, keyAccount(context), fields)
     if (prepared.outcome === 'refused') return prepared
     const allowedBy = isOffered ? { offered: true as const } : { approvedBy }
-    return { ...prepared, registration: { ...prepared.registration, ...onlyGiven(allowedBy) } }
+    return { ...prepared, registration: { ...prepared.registration, ...pickGiven(allowedBy) } }
   }
   return isOffered || mediation ? make() : changeApproved(context, change, make)
 }

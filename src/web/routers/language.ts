@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { languageBody } from '../../routes/bodies.js'
 import type { AnswerOf } from '../../routes/routes.js'
-import { safeReturnTo } from '../../session/return-to.js'
+import { sanitizeReturnTo } from '../../session/return-to.js'
 import type { RouteDeps } from '../actions/context.js'
 import { readBody } from '../http/body.js'
 import { rememberLanguage } from '../http/cookies.js'
@@ -28,14 +28,14 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
   }
   if (remember) await remember(req, res, tag)
   else rememberLanguage(req, res, tag, settings)
-  const next = mfaPageOf(body.fields.back, path)
+  const next = findMfaPage(body.fields.back, path)
   if (wantsHtml(req)) return res.redirect(303, next)
   res.json({ status: 'chosen', language: tag, next } satisfies AnswerOf<'chooseLanguage'>)
 }
 
 /** The page to return to, if it is an MFA page, else the first MFA page (R15). */
-function mfaPageOf(back: string | undefined, path: string): string {
-  const page = safeReturnTo(back)
+function findMfaPage(back: string | undefined, path: string): string {
+  const page = sanitizeReturnTo(back)
   if (!page?.startsWith(path)) return path
   return ['', '/', '?', '#'].includes(page.charAt(path.length)) ? page : path
 }

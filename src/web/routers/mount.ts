@@ -1,9 +1,15 @@
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express'
 import { HostError } from '../../errors.js'
 import { requestState } from '../../session/request-state.js'
-import { type EnteredRequest, gateOf, ownGate, type RouteDeps, twoOptionsError } from '../actions/context.js'
-import { depsAt, isBelow, mountPathError } from '../actions/mount-path.js'
-import type { gateWith } from '../guard/session-gate.js'
+import {
+  type EnteredRequest,
+  findGate,
+  ownGate,
+  type RouteDeps,
+  twoOptionsError,
+} from '../actions/context.js'
+import { findDeps, isBelow, mountPathError } from '../actions/mount-path.js'
+import type { createGate } from '../guard/session-gate.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
@@ -15,7 +21,7 @@ export type MountedRouter = RequestHandler & Pick<Router, 'stack'>
  * The router that an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. Every page of the app passes it, which
  * costs less than passing a router.
  */
-export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): MountedRouter {
+export function createMountedRouter(own: RouteDeps, gate: Gate, routes: Router): MountedRouter {
   const { path: ownPath, pathPrefix } = own.settings.urls
   const target = ownPath.slice(pathPrefix.length)
   const folded = target.toLowerCase()
@@ -23,9 +29,9 @@ export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): Mount
   const atTarget = Router().use(target, routes)
   const nested = new Map([[target, atTarget]])
 
-  const serve = guarded((entered, res, next) => {
+  const serve = guardHandler((entered, res, next) => {
     const { req, baseUrl } = entered
-    const passed = gateOf(entered, own)
+    const passed = findGate(entered, own)
     // Almost every request is for a page of the app, which the beginning of its address tells.
     if (passed === own && baseUrl === '' && isPage(req.url)) return next()
     const { path } = passed.settings.urls
@@ -39,12 +45,12 @@ export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): Mount
     return router(req, res, next)
   })
 
-  const enter = guarded((entered, res, next) => {
+  const enter = guardHandler((entered, res, next) => {
     const { req, shared, baseUrl } = entered
     const { gates } = shared
     const isAtTarget = baseUrl.toLowerCase().endsWith(folded)
     if (isAtTarget || ownGate(shared, own)) return serve(entered, res, next)
-    const deps = baseUrl ? depsAt(req, own) : own
+    const deps = baseUrl ? findDeps(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     const { path } = deps.settings.urls
     if (gates && [gates.last, ...gates.others].some(({ settings }) => isSame(settings.urls.path, path)))
@@ -63,7 +69,7 @@ export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): Mount
   return Object.assign(router, { stack: atTarget.stack })
 }
 
-type Gate = ReturnType<typeof gateWith>
+type Gate = ReturnType<typeof createGate>
 
 /** Handles a request, of which was read what more than one step needs: reading it takes long on Node 20. */
 type Handler = (entered: MountedRequest, res: Response, next: NextFunction) => unknown
@@ -71,7 +77,7 @@ type Handler = (entered: MountedRequest, res: Response, next: NextFunction) => u
 type MountedRequest = Pick<EnteredRequest, 'req' | 'shared'> & Readonly<Pick<Request, 'baseUrl'>>
 
 /** The handler. To an error in how the app mounts this router, it responds with its sentence. */
-function guarded(handler: Handler): Handler {
+function guardHandler(handler: Handler): Handler {
   return (entered, res, next) => {
     try {
       handler(entered, res, next)

@@ -6,9 +6,9 @@ import { linkBody } from '../../routes/bodies.js'
 import { type AnswerOf, pathOf } from '../../routes/routes.js'
 import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
 import type { RouteDeps } from '../actions/context.js'
-import { factsOf } from '../actions/notify.js'
+import { describeSender } from '../actions/notify.js'
 import { readBody } from '../http/body.js'
-import { localesOf, wantsHtml } from '../http/request.js'
+import { listLocales, wantsHtml } from '../http/request.js'
 import type { PublicHandler, RouteHandlers } from './route.js'
 import { showPublicPage, stop } from './show-page.js'
 
@@ -44,9 +44,9 @@ async function notifyHost(
   { settings }: RouteDeps,
   { userId, at }: NotMeSubject,
 ): Promise<void> {
-  const facts = factsOf(req, settings, { type: 'account_secured' })
+  const facts = describeSender(req, settings, { type: 'account_secured' })
   const message = { facts, appName: settings.appName, languages: settings.languages.texts }
-  const notice = composeNotice(message, localesOrNone(req, settings))
+  const notice = composeNotice(message, listLocalesOrNone(req, settings))
   try {
     await settings.notices.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
   } catch (error) {
@@ -58,9 +58,9 @@ async function notifyHost(
 }
 
 /** The host must hear of a compromised account even if its `locale` fails; the notice is then in English. */
-function localesOrNone(req: Request, settings: RouteDeps['settings']): readonly string[] {
+function listLocalesOrNone(req: Request, settings: RouteDeps['settings']): readonly string[] {
   try {
-    return localesOf(req, settings)
+    return listLocales(req, settings)
   } catch (error) {
     settings.logger.error('countersign: languages.locale failed, so a notice is in English', error)
     return []

@@ -4,7 +4,7 @@ import type { Refusal } from '../../flows/refusal.js'
 import type { PageMessage, View } from '../../pages/view.js'
 import { type AnswerOf, type BodyOf, ROUTES, type RouteName } from '../../routes/routes.js'
 import { requireCurrent } from '../../session/store.js'
-import { tokenLoginOf } from '../../session/transport.js'
+import { getTokenLogin } from '../../session/transport.js'
 import { type BodyFault, readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { answer } from '../tokens/answer.js'
@@ -48,11 +48,11 @@ type Reply<Value> = Value | Promise<Value>
 const NO_FIELDS = z.object({})
 
 /** The handler of a row, whose outcome is answered in JSON or with a page. */
-export function answered<Name extends RouteName, Outcome>(
+export function answerOutcome<Name extends RouteName, Outcome>(
   name: Name,
   route: Answered<Name, Outcome>,
 ): Handler<Name> {
-  return withFields(name, async (context, fields) => {
+  return readFieldsFirst(name, async (context, fields) => {
     await respond(name, context, await route.run(context, fields), route, fields)
   })
 }
@@ -62,15 +62,15 @@ export function action<Name extends RouteName, Outcome>(
   name: Name,
   route: Action<Name, Outcome>,
 ): Handler<Name> {
-  return withFields(name, async (context, fields) => {
-    const outcome = await admitted(context, () => route.run(context, fields))
+  return readFieldsFirst(name, async (context, fields) => {
+    const outcome = await runAdmitted(context, () => route.run(context, fields))
     if (!isRefused(outcome)) await route.store?.(context, outcome)
     await respond(name, context, outcome, route, fields)
   })
 }
 
 /** Runs what waits for others within the limit of such requests. @throws {SessionEndedError} if the session ended or changed meanwhile. */
-export async function admitted<Outcome>(
+export async function runAdmitted<Outcome>(
   { req, deps, state }: RouteContext,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -80,7 +80,7 @@ export async function admitted<Outcome>(
 }
 
 /** A handler that receives the fields of the body. To a malformed body, it responds with a problem, or with `faultPage`. */
-export function withFields<Name extends RouteName>(
+export function readFieldsFirst<Name extends RouteName>(
   name: Name,
   handle: (context: RouteContext, fields: BodyOf<Name>) => Promise<void>,
   faultPage?: (context: RouteContext, fault: BodyFault) => Promise<Page>,
@@ -112,7 +112,7 @@ export async function respond<Name extends RouteName, Outcome>(
   }
   if (!context.html) {
     const body = await json(context, outcome)
-    if (ROUTES[name].completesLogin && tokenLoginOf(context.req)) return answer(context, context.res, body)
+    if (ROUTES[name].completesLogin && getTokenLogin(context.req)) return answer(context, context.res, body)
     return void context.res.json(body)
   }
   showNext(context, await page(context, outcome))

@@ -1,31 +1,31 @@
 import { sessionEnded } from '../../errors.js'
 import { backupTarget } from '../../flows/backup-target.js'
 import { type Refused, refuse } from '../../flows/deps.js'
-import { shownLately } from '../../flows/freshness.js'
+import { listRecentlyShown } from '../../flows/freshness.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
-import { type AccountRecovery, factorsToEnd } from '../../flows/recovery.js'
+import { type AccountRecovery, listFactorsToEnd } from '../../flows/recovery.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { parseUser } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { type AnswerOf, pathOf } from '../../routes/routes.js'
-import { askedStateOf } from '../../session/find-state.js'
+import { askSessionState } from '../../session/find-state.js'
 import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
 import { storeIfCurrent } from '../../session/store.js'
-import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
+import { getExpiry, getReadyTime, isReady, type Recovery } from '../../stores/trust/recoveries.js'
 import { iso } from '../../time.js'
 import { type RouteDeps, requestContext } from '../actions/context.js'
-import { contactsOf } from '../actions/notify.js'
-import { canRecover, senderOf } from '../actions/recovery.js'
+import { listContacts } from '../actions/notify.js'
+import { canRecover, describeRecoverySender } from '../actions/recovery.js'
 import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { backupOffer } from './factor-pages.js'
 import { noticeLinkHandlers } from './not-me.js'
-import { action, answered, type Responses, respond } from './outcome.js'
-import { keptRefusal, sendRefusal } from './refused.js'
+import { action, answerOutcome, type Responses, respond } from './outcome.js'
+import { sendRefusal, takeKeptRefusal } from './refused.js'
 import type { RouteHandlers } from './route.js'
 
 /** Shows, requests, cancels and completes a recovery; and the link in its notices. No routes without `recovery`. */
@@ -46,12 +46,12 @@ export function recoveryRoutes(
     },
   })
   return {
-    recovery: answered('recovery', {
+    recovery: answerOutcome('recovery', {
       run: (context) => find(context, recovery),
       json: (_context, found) => answerOf(found),
       page: async (context, found) => ({
         view: await viewOf(context, found),
-        message: keptRefusal(context),
+        message: takeKeptRefusal(context),
       }),
       refuse: refuseToPage,
     }),
@@ -59,13 +59,13 @@ export function recoveryRoutes(
       run: (context) => request(context, recovery),
       ...REQUESTED,
     }),
-    cancelRecovery: answered('cancelRecovery', {
+    cancelRecovery: answerOutcome('cancelRecovery', {
       run: (context) => cancel(context, recovery),
       json: () => ({ status: 'canceled' }),
-      page: addressOfPage,
+      page: getPageAddress,
       refuse: refuseToPage,
     }),
-    completeRecovery: answered('completeRecovery', {
+    completeRecovery: answerOutcome('completeRecovery', {
       run: (context) => complete(context, recovery),
       json: (_context, next) => ({ status: 'completed', next }),
       page: (_context, next) => next,
@@ -78,7 +78,7 @@ export function recoveryRoutes(
 
 /** Whether this pending login has shown no factor yet that a recovery needs. */
 function mustShowFactor({ state: { stage, record } }: RouteContext): boolean {
-  return stage === 'pending' && shownLately(record).length === 0
+  return stage === 'pending' && listRecentlyShown(record).length === 0
 }
 
 /** A recovery that waits, with the masked contacts that were not notified of it. */
@@ -93,25 +93,25 @@ async function find(context: RouteContext, recovery: AccountRecovery): Promise<F
   if (requirement.requires === 'enrollment') return refuse({ code: 'enrollment_required' })
   if (isPending && !html) return refuse({ code: 'mfa_required' })
   // The password alone does not reveal whether a recovery is pending.
-  return foundOf(context, recovery, isPending ? undefined : await recovery.find(state.userId))
+  return findRecovery(context, recovery, isPending ? undefined : await recovery.find(state.userId))
 }
 
-async function foundOf(
+async function findRecovery(
   { state }: RouteContext,
   recovery: AccountRecovery,
   pending: Recovery | undefined,
 ): Promise<Found> {
   const unreached = pending ? await recovery.unreached(state.userId, pending) : []
-  return { pending, unreached: unreached.map(masked) }
+  return { pending, unreached: unreached.map(maskContact) }
 }
 
 async function viewOf(context: RouteContext, { pending, unreached }: Found): Promise<View> {
   const { deps, state, user } = context
   const { settings } = deps
-  const contacts = contactsOf(settings, state.user, user.existing).map(masked)
+  const contacts = listContacts(settings, state.user, user.existing).map(maskContact)
   if (!pending) {
     const { backup, mayHaveBackup = false } = await backupOffer(context)
-    const isPossible = canRecover(user, backup || mayHaveBackup, shownLately(state.record))
+    const isPossible = canRecover(user, backup || mayHaveBackup, listRecentlyShown(state.record))
     return { page: 'recover', waitMs: settings.recovery?.waitingPeriodMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
@@ -119,7 +119,7 @@ async function viewOf(context: RouteContext, { pending, unreached }: Found): Pro
   return {
     page: 'recovery',
     contacts: told,
-    readyAt: readyAt(pending),
+    readyAt: getReadyTime(pending),
     ready,
     ...(unreached.length > 0 && { unreached }),
   }
@@ -129,21 +129,21 @@ function answerOf({ pending, unreached }: Found): AnswerOf<'recovery'> {
   if (!pending) return { status: 'none' }
   return {
     status: isReady(pending) ? 'ready' : 'waiting',
-    readyAt: iso(readyAt(pending)),
-    expiresAt: iso(expiresAt(pending)),
+    readyAt: iso(getReadyTime(pending)),
+    expiresAt: iso(getExpiry(pending)),
     ...(unreached.length > 0 && { unreached }),
   }
 }
 
 async function request(context: RouteContext, recovery: AccountRecovery): Promise<Found | Refused> {
   const { deps, state, user } = context
-  const refusal = await refusalFor(context)
+  const refusal = await findRefusal(context)
   if (refusal) return refuse(refusal)
   const requested = await recovery.request({
     userId: state.userId,
-    contacts: contactsOf(deps.settings, state.user, user.existing),
+    contacts: listContacts(deps.settings, state.user, user.existing),
     locales: user.locales,
-    from: senderOf(context),
+    from: describeRecoverySender(context),
     permit: (id) => deps.messageBudget.consume({ userId: state.userId, login: 'recovery', slot: id }),
   })
   switch (requested.outcome) {
@@ -152,17 +152,17 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
     case 'too_many':
       return refuse({ code: 'too_many_messages', retryAfterSeconds: requested.retryAfterSeconds })
     case 'pending':
-      return foundOf(context, recovery, requested.recovery)
+      return findRecovery(context, recovery, requested.recovery)
   }
 }
 
-function addressOfPage({ deps }: RouteContext): string {
+function getPageAddress({ deps }: RouteContext): string {
   return `${deps.settings.urls.path}/recover`
 }
 
 const REQUESTED: Responses<'requestRecovery', Found> = {
   json: (_context, found) => answerOf(found),
-  page: addressOfPage,
+  page: getPageAddress,
   refuse: refuseToPage,
 }
 
@@ -187,17 +187,17 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const pending = await recovery.find(state.userId)
   if (!pending) return refuse({ code: 'no_recovery' })
   if (!isReady(pending)) {
-    const retryAfterSeconds = Math.max(1, Math.ceil((readyAt(pending) - Date.now()) / 1000))
+    const retryAfterSeconds = Math.max(1, Math.ceil((getReadyTime(pending) - Date.now()) / 1000))
     return refuse({ code: 'recovery_waiting', retryAfterSeconds })
   }
   // The user must have shown both factors after the waiting period, not in a session that was open all the time.
-  if (state.record.startedAt < readyAt(pending)) {
-    await signOut(req, addressOfPage(context))
+  if (state.record.startedAt < getReadyTime(pending)) {
+    await signOut(req, getPageAddress(context))
     return refuse({ code: 'sign_in_required' })
   }
-  const refusal = await refusalFor(context)
+  const refusal = await findRefusal(context)
   if (refusal) return refuse(refusal)
-  const ended = factorsToEnd(user.existing, shownLately(state.record))
+  const ended = listFactorsToEnd(user.existing, listRecentlyShown(state.record))
   const completed = await recovery.complete({ user: state.user, userId: state.userId }, pending, ended)
   if (!completed) return refuse({ code: 'no_recovery' })
   await continueLogin(context, state, completed)
@@ -209,7 +209,7 @@ export async function requestAsked(
   { res, html, ...at }: RouteContext,
   recovery: RouteParts['recovery'],
 ): Promise<void> {
-  const state = await askedStateOf(at)
+  const state = await askSessionState(at)
   if (state.stage === 'none' || !recovery) throw sessionEnded()
   const context = { ...(await requestContext(at, state)), res, html }
   await respond('requestRecovery', context, await request(context, recovery), REQUESTED, {})
@@ -230,13 +230,13 @@ async function refuseToPage(context: RouteContext, refusal: Refusal): Promise<vo
 }
 
 /** Why the user may not recover now: they must have shown a weaker factor in the last five minutes. */
-async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
+async function findRefusal(context: RouteContext): Promise<Refusal | undefined> {
   const { req, deps, state, user, requirement, html } = context
   const { record } = state
   if (user.existing.length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.urls.path}/recover`
   const asked = { recovery: { at: Date.now() } }
-  const shown = shownLately(record)
+  const shown = listRecentlyShown(record)
   if (mustShowFactor(context)) {
     // The factor that is strong enough may be the one that the user lost.
     const lost = requirement.requires === 'nothing' && (html || user.minStrength) && asked
@@ -245,14 +245,14 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
   if (shown.length > 0) {
-    return factorsToEnd(user.existing, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
+    return listFactorsToEnd(user.existing, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
   }
   const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo, ...(html && asked) }))) throw sessionEnded()
   return { code: 'step_up_required' }
 }
 
-function masked(contact: string): string {
+function maskContact(contact: string): string {
   const parsed = parseUser(contact)
   return parsed ? maskForOwner(parsed) : ''
 }

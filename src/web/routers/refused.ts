@@ -3,15 +3,15 @@ import type { Refusal } from '../../flows/refusal.js'
 import { openApproval } from '../../flows/user.js'
 import { SIGNS_IN_NEXT } from '../../pages/page.js'
 import type { PageMessage } from '../../pages/view.js'
-import { requestedUrl } from '../../session/return-to.js'
+import { getRequestedUrl } from '../../session/return-to.js'
 import { recordOf, storeIfCurrent } from '../../session/store.js'
-import { onlyGiven } from '../../shape.js'
-import { askedAnswer } from '../actions/approval.js'
+import { pickGiven } from '../../shape.js'
+import { describeApproval } from '../actions/approval.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor } from '../actions/enrollment.js'
-import { withheldProblem } from '../actions/recovery.js'
+import { createWithheldProblem } from '../actions/recovery.js'
 import { PROBLEM_CODES, type Problem, sendProblem } from '../http/problem.js'
-import { liveChallenge, lockedForSeconds, type RouteContext } from './context.js'
+import { countLockedSeconds, liveChallenge, type RouteContext } from './context.js'
 import { factorChangeChoice } from './factor-change.js'
 import { showPage } from './show-page.js'
 
@@ -33,10 +33,10 @@ export async function sendRefusal(
   const { req, res, deps, html } = context
   if (!html) {
     if (refusal.code === 'factors_withheld') {
-      return sendProblem(res, withheldProblem(deps.settings, context.user, context.state))
+      return sendProblem(res, createWithheldProblem(deps.settings, context.user, context.state))
     }
     if (refusal.code === 'step_up_required') await readDisabledFactors(context)
-    return sendProblem(res, { ...refusal, ...(await continuationOf(refusal, context)) })
+    return sendProblem(res, { ...refusal, ...(await findContinuation(refusal, context)) })
   }
   const { path } = deps.settings.urls
   const { code } = refusal
@@ -62,9 +62,9 @@ export function showWithheld(context: RouteContext): void {
 
 /** Shows that the account is locked, and until when. True if it did: then no code can be sent or checked now. */
 export async function showLock(context: RouteContext): Promise<boolean> {
-  const kept = keptRefusal(context)
+  const kept = takeKeptRefusal(context)
   const fromService = kept?.code === 'locked' ? (kept.retryAfterSeconds ?? 0) : 0
-  const seconds = Math.max(fromService, await lockedForSeconds(context))
+  const seconds = Math.max(fromService, await countLockedSeconds(context))
   if (seconds === 0) return false
   const message = { tone: 'error', code: 'locked', retryAfterSeconds: seconds } as const
   showPage(context, { page: 'stop', message })
@@ -96,7 +96,7 @@ function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: R
 }
 
 /** How the client of a refused request continues. */
-async function continuationOf(
+async function findContinuation(
   { code }: Refusal,
   context: RouteContext,
 ): Promise<Pick<Problem, 'next' | 'factors' | 'backup' | 'approval'>> {
@@ -107,7 +107,7 @@ async function continuationOf(
   if (code === 'step_up_required') {
     const record = recordOf(context.req, context.state.record)
     const open = record && openApproval(record)
-    const approval = open && { approval: { ...askedAnswer(open), atLeast: 'entered' as const } }
+    const approval = open && { approval: { ...describeApproval(open), atLeast: 'entered' as const } }
     return { next: settings.urls.path, ...(await factorChangeChoice(context)), ...approval }
   }
   return code === 'enrollment_required' ? { next: settings.urls.path + enrollPathFor(context) } : {}
@@ -127,7 +127,7 @@ async function redirectRefused(
     path,
     at: Date.now(),
     code,
-    ...onlyGiven({ attemptsLeft, clockSteps, fault, retryAfterSeconds }),
+    ...pickGiven({ attemptsLeft, clockSteps, fault, retryAfterSeconds }),
     ...(trust && { trust }),
   }
   if (!(await storeIfCurrent(req, { ...state.record, refused }, shared))) throw sessionEnded()
@@ -135,19 +135,19 @@ async function redirectRefused(
 }
 
 /** Why a signed-in user without a factor was sent to a page to set one up. */
-export function requiredMessage({ req, state }: RouteContext): PageMessage | undefined {
+export function createRequiredMessage({ req, state }: RouteContext): PageMessage | undefined {
   const isRequired = req.query.required !== undefined && state.stage !== 'pending'
   return isRequired ? { tone: 'note', code: 'enrollment_required' } : undefined
 }
 
 /** The refusal that brought the user to this page, with the wait that is left; `undefined` when there is none any more. */
-export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
+export function takeKeptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
   const { refused } = state.record
-  if (!refused || refused.path !== requestedUrl(req, deps.settings)) return undefined
+  if (!refused || refused.path !== getRequestedUrl(req, deps.settings)) return undefined
   const { at, attemptsLeft, clockSteps, fault, retryAfterSeconds } = refused
   const code = PROBLEM_CODES.find((known) => known === refused.code)
   if (code === undefined) return undefined
-  const message = { tone: 'error', code, ...onlyGiven({ attemptsLeft, clockSteps, fault }) } as const
+  const message = { tone: 'error', code, ...pickGiven({ attemptsLeft, clockSteps, fault }) } as const
   if (retryAfterSeconds === undefined) return message
   const left = Math.ceil(retryAfterSeconds - (Date.now() - at) / 1000)
   return left > 0 ? { ...message, retryAfterSeconds: left } : undefined

@@ -2,13 +2,13 @@ import type * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { type ChangedKey, findKey, removeKey } from '../../flows/keys.js'
 import {
-  appOf,
   canRemoveFactors,
+  findApp,
   type RemovableFactor,
   type Removed,
   removeFactor,
 } from '../../flows/remove-factor.js'
-import { offeredFactors } from '../../flows/user.js'
+import { listOfferedFactors } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { removeKeyBody } from '../../routes/bodies.js'
 import { pathOf } from '../../routes/routes.js'
@@ -23,7 +23,7 @@ import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keyAccount, keyView } from './key-page.js'
 import { action, pageOnly, refuseUnlessGone } from './outcome.js'
-import { keptRefusal, sendRefusal } from './refused.js'
+import { sendRefusal, takeKeptRefusal } from './refused.js'
 import { showPage } from './show-page.js'
 
 const PATH: Readonly<Record<RemovableFactor, string>> = {
@@ -32,29 +32,29 @@ const PATH: Readonly<Record<RemovableFactor, string>> = {
 }
 
 /** The answer to a removal, with the page after it. The page before may be outdated: a factor that is gone is what the user wanted. */
-const removed = (gone: 'unknown_factor' | 'unknown_key', pageAfter: string, page = '') => {
-  const addressAfter = ({ deps }: RouteContext) => deps.settings.urls.path + pageAfter
+const answerRemoval = (gone: 'unknown_factor' | 'unknown_key', pageAfter: string, page = '') => {
+  const getAddressAfter = ({ deps }: RouteContext) => deps.settings.urls.path + pageAfter
   return {
     json: () => ({ status: 'removed' }) as const,
-    page: addressAfter,
-    refuse: refuseUnlessGone(gone, addressAfter, { page }),
+    page: getAddressAfter,
+    refuse: refuseUnlessGone(gone, getAddressAfter, { page }),
   }
 }
 
 /** Removes the authenticator app, and redirects to the factor page. */
 export const appRemoval = action('removeApp', {
   run: (context) => remove(context, 'app'),
-  ...removed('unknown_factor', '?removed=app'),
+  ...answerRemoval('unknown_factor', '?removed=app'),
 })
 
 /** Removes all backup codes, and redirects to the factor page. */
 export const backupCodesRemoval = action('removeBackupCodes', {
   run: (context) => remove(context, 'backup'),
-  ...removed('unknown_factor', '?removed=backup'),
+  ...answerRemoval('unknown_factor', '?removed=backup'),
 })
 
 /** Whether the factor page offers to remove the authenticator app and the backup codes. */
-export async function offeredRemovals(
+export async function listOfferedRemovals(
   context: RouteContext,
 ): Promise<Readonly<Record<RemovableFactor, boolean>>> {
   const { deps, user } = context
@@ -64,7 +64,7 @@ export async function offeredRemovals(
 
 /** Whether removing the app also takes it out of the user's factors, and not only of the service. */
 function canRemoveApp({ deps, user }: RouteContext): boolean {
-  const app = appOf(user)
+  const app = findApp(user)
   return app !== undefined && (deps.settings.recordedFactors !== undefined || !isListedByHost(app))
 }
 
@@ -75,23 +75,23 @@ export async function showRemoval(context: RouteContext, factor: RemovableFactor
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(res, { code: 'not_found' })
   // Removed in the meantime, perhaps in another tab: the factor page shows what there is.
-  if (!(await offeredRemovals(context))[factor]) return res.redirect(303, deps.settings.urls.path)
+  if (!(await listOfferedRemovals(context))[factor]) return res.redirect(303, deps.settings.urls.path)
   await readDisabledFactors(context)
-  const others = offeredFactors(user).filter(({ method }) => factor === 'backup' || method !== 'app')
+  const others = listOfferedFactors(user).filter(({ method }) => factor === 'backup' || method !== 'app')
   const revokesDevices = factor === 'app' && deps.settings.trustedDevices !== undefined
   const view = { page: 'remove', factor, others: others.map(factorView), revokesDevices } as const
-  showPage(context, view, keptRefusal(context))
+  showPage(context, view, takeKeptRefusal(context))
 }
 
 async function remove(context: RouteContext, factor: RemovableFactor): Promise<Removed | Refused> {
   const { req, deps, state, user } = context
-  const refusal = await refusalFor(context, factor)
+  const refusal = await findRefusal(context, factor)
   if (refusal) return { outcome: 'refused', refusal }
   const outcome = await changeFactor(context, () => removeFactor(deps, user, factor))
   if (outcome.outcome === 'refused') return outcome
   const { weakApp, ...record } = state.record
   if (factor === 'app' && weakApp) await storeRecord(req, record)
-  const app = factor === 'app' ? appOf(user) : undefined
+  const app = factor === 'app' ? findApp(user) : undefined
   // Before the host's record, which may fail: the user learns of it in any case.
   if (outcome.outcome === 'removed') {
     const to = app && maskForOwner(app.contact)
@@ -105,12 +105,12 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<R
   return outcome.outcome === 'none' ? refuse({ code: 'unknown_factor' }) : outcome
 }
 
-async function refusalFor(context: RouteContext, factor: RemovableFactor) {
+async function findRefusal(context: RouteContext, factor: RemovableFactor) {
   const { user } = context
   if (user.existing.length === 0) return { code: 'unknown_factor' } as const
   const refusal = await factorChangeRefusal(context, PATH[factor])
   if (refusal || factor === 'backup') return refusal
-  if (!appOf(user)) return { code: 'unknown_factor' } as const
+  if (!findApp(user)) return { code: 'unknown_factor' } as const
   return canRemoveApp(context) ? undefined : ({ code: 'method_off' } as const)
 }
 
@@ -120,7 +120,7 @@ export const showKeyRemoval = pageOnly(showKeyConfirmation)
 /** Removes a key, and redirects to the list of keys. */
 export const keyRemoval = action('removeKey', {
   run: removeSelectedKey,
-  ...removed('unknown_key', '/keys?removed', '/keys'),
+  ...answerRemoval('unknown_key', '/keys?removed', '/keys'),
 })
 
 async function showKeyConfirmation(context: RouteContext): Promise<void> {
@@ -137,7 +137,7 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
   await readDisabledFactors(context)
   const { key, all } = found
   const isLastOfItsKind = all.every(({ id: other, method }) => other === id || method !== key.method)
-  const others = offeredFactors(user).filter(({ method }) => !isLastOfItsKind || method !== key.method)
+  const others = listOfferedFactors(user).filter(({ method }) => !isLastOfItsKind || method !== key.method)
   const revokesDevices = deps.settings.trustedDevices !== undefined
   const view = {
     page: 'key-remove',
@@ -145,7 +145,7 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
     others: others.map(factorView),
     revokesDevices,
   } as const
-  showPage(context, view, keptRefusal(context))
+  showPage(context, view, takeKeptRefusal(context))
 }
 
 async function removeSelectedKey(

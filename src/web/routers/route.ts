@@ -10,7 +10,7 @@ import {
   type RouteNameOf,
   type RowOf,
 } from '../../routes/routes.js'
-import { askedStateOf } from '../../session/find-state.js'
+import { askSessionState } from '../../session/find-state.js'
 import { passGate } from '../../session/log-in.js'
 import type { SignedOut } from '../../session/state.js'
 import { hideNewSession } from '../../session/store.js'
@@ -64,7 +64,7 @@ export function addRoutes<Name extends Part>(
     const handler: AnyHandler = Reflect.get(handlers, name)
     const at = paths.get(path) ?? { isPublic: access === 'public', methods: new Map() }
     paths.set(path, at)
-    at.methods.set(method, enteredHandler(operation, handler))
+    at.methods.set(method, createEnteredHandler(operation, handler))
   }
   for (const [path, at] of paths) addPath(router, own, path, at)
 }
@@ -77,7 +77,7 @@ interface PathHandlers {
 
 type AnyHandler = Handler | SpecialHandler | PublicHandler
 
-function enteredHandler({ access }: Operation, handler: AnyHandler): EnteredHandler {
+function createEnteredHandler({ access }: Operation, handler: AnyHandler): EnteredHandler {
   if (access === 'public') {
     const handle = handler as PublicHandler
     return ({ req, deps }, res) => handle(req, res, deps)
@@ -85,7 +85,7 @@ function enteredHandler({ access }: Operation, handler: AnyHandler): EnteredHand
   const special = 'handle' in handler ? handler : { handle: handler as Handler }
   return async (at, res) => {
     const { req, deps } = at
-    const state = await askedStateOf(at)
+    const state = await askSessionState(at)
     passGate(at)
     if (state.stage === 'none') return sendToSignIn(req, res, deps, state, special)
     if (refuseOtherUser(at, res, state)) return

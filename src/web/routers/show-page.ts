@@ -2,15 +2,15 @@ import type { Request, Response } from 'express'
 import { openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { PageFrame, PageMessage, View, ViewOf } from '../../pages/view.js'
-import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
+import { getRequestedUrl, sanitizeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import type { EnteredRequest, RouteDeps } from '../actions/context.js'
-import { namesOtherUser } from '../actions/other-user.js'
+import { isForOtherUser } from '../actions/other-user.js'
 import { recoverPathFor } from '../actions/recovery.js'
 import { sendPage, setRetryAfter, setSecurityHeaders } from '../http/headers.js'
-import { type Problem, sendProblem, statusOf } from '../http/problem.js'
-import { localesOf, wantsHtml } from '../http/request.js'
+import { getStatus, type Problem, sendProblem } from '../http/problem.js'
+import { listLocales, wantsHtml } from '../http/request.js'
 import type { RouteContext } from './context.js'
 
 /** Responds with a page. */
@@ -21,7 +21,7 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
   // A page that says why the form before it was refused is not a refusal itself.
   if (failed && (req.method === 'POST' || view.page === 'stop')) {
     setRetryAfter(res, shown)
-    res.status(statusOf(shown.code))
+    res.status(getStatus(shown.code))
   }
   const frame = frameOf(context, view, message)
   const choice = frame.approval ? {} : languageChoice(req, deps.settings, view, failed)
@@ -49,7 +49,7 @@ function frameOf(
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.login.pendingLifetimeMs }),
-    ...onlyGiven({
+    ...pickGiven({
       message,
       recoverPath,
       help: settings.pages.help,
@@ -62,7 +62,7 @@ function frameOf(
 function appFrame({ appName, urls, login, pages }: Settings) {
   const { logo, stylesheet } = pages
   const { signInPath } = login
-  return { appName, base: urls.path, signInPath, now: Date.now(), ...onlyGiven({ logo, stylesheet }) }
+  return { appName, base: urls.path, signInPath, now: Date.now(), ...pickGiven({ logo, stylesheet }) }
 }
 
 /** How a page that only shows a problem differs. */
@@ -80,7 +80,7 @@ export function stop(
   deps: RouteDeps,
   problem: Problem,
   next?: ViewOf<'stop'>['next'],
-  { status = statusOf(problem.code), unasked = false, purpose }: StopOptions = {},
+  { status = getStatus(problem.code), unasked = false, purpose }: StopOptions = {},
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
   const field = problem.errors?.[0]?.field
@@ -92,7 +92,7 @@ export function stop(
 
 /** Refuses a request that names another user than its session (R143), and returns whether it did. */
 export function refuseOtherUser(at: EnteredRequest, res: Response, state: ActiveState): boolean {
-  if (!namesOtherUser(at, state)) return false
+  if (!isForOtherUser(at, state)) return false
   setSecurityHeaders(res)
   stop(at.req, res, at.deps, { code: 'other_user' })
   return true
@@ -106,7 +106,7 @@ export function showPublicPage(
   view: View,
   purpose: PageFrame['purpose'] = 'sign-in',
 ): void {
-  const languages = { locales: localesOf(req, settings), ...languageChoice(req, settings, view, false) }
+  const languages = { locales: listLocales(req, settings), ...languageChoice(req, settings, view, false) }
   const { homePath } = settings.login
   const frame = { ...appFrame(settings), ...languages, homePath, purpose }
   sendPage(res, render(view, frame), frame.base)
@@ -129,7 +129,7 @@ function languageChoice(
 /** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */
 function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
   const { path } = settings.urls
-  if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
+  if (req.method !== 'POST') return sanitizeReturnTo(getRequestedUrl(req, settings))
   if (!failed) return undefined
   if (view.page === 'choose') return `${path}?choose`
   if (view.page !== 'code') return path

@@ -2,12 +2,12 @@ import { isOver } from '../../flows/user.js'
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
 import { storeIfCurrent } from '../../session/store.js'
-import { resumeEntries, textOf } from '../http/entries.js'
+import { pickText, resumeEntries } from '../http/entries.js'
 import { isSameOrigin } from '../http/request.js'
-import { followedChallenge, type RouteContext } from './context.js'
+import { followChallenge, type RouteContext } from './context.js'
 import { asksNothing, codePage, showSignedIn } from './factor-pages.js'
 import { warnAboutKeys } from './key-page.js'
-import { keptRefusal, showLock } from './refused.js'
+import { showLock, takeKeptRefusal } from './refused.js'
 import { showPage } from './show-page.js'
 
 /** Shows where the user enters a code, or shows a key. */
@@ -17,7 +17,7 @@ export async function showCodeEntry(context: RouteContext): Promise<void> {
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (step === 'bypass_code') {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.urls.path}/verify?factor=bypass`)
-    if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
+    if (!(await showLock(context))) showPage(context, { page: 'bypass' }, takeKeptRefusal(context))
     return
   }
   if (step === 'enrollment') return res.redirect(303, `${deps.settings.urls.path}/enroll-app`)
@@ -31,16 +31,16 @@ export async function showCodeEntry(context: RouteContext): Promise<void> {
   const view = await codePage(context, named)
   if (view.page === 'key') {
     warnAboutKeys(context)
-    return showPage(context, view, messageOn(context, view.exhausted))
+    return showPage(context, view, findMessage(context, view.exhausted))
   }
-  if (view.page !== 'code') return showPage(context, view, keptRefusal(context))
-  const challenge = view.challenge && (await followedChallenge(context))
-  showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))
+  if (view.page !== 'code') return showPage(context, view, takeKeptRefusal(context))
+  const challenge = view.challenge && (await followChallenge(context))
+  showPage(context, { ...view, ...(challenge && { challenge }) }, findMessage(context, view.exhausted))
 }
 
 /** The message of the page with the code entry about the last form. */
-function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
-  const refused = keptRefusal(context)
+function findMessage(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
+  const refused = takeKeptRefusal(context)
   // The last wrong code has used the challenge up, and that is what matters now.
   const isWrong = refused?.code === 'invalid_code' || refused?.code === 'invalid_key'
   if (isWrong && isExhausted) return { tone: 'error', code: 'challenge_exhausted' }
@@ -83,7 +83,7 @@ export async function showResume(context: RouteContext): Promise<void> {
     isSameOrigin(req) &&
     Date.now() - approval.at < SENDS_MS
   const { path, fields, title } = interrupted
-  const text = title !== undefined && textOf(title, locale)
+  const text = title !== undefined && pickText(title, locale)
   const view = { page: 'resume', action: path, fields, ...(text && { title: text }) } as const
   if (isApproved)
     return showPage(context, { ...view, entries: [], approved: approval.lines, sends: sends === true })

@@ -1,6 +1,6 @@
 import { findFactor } from '../../flows/user.js'
 import type { BodyOf } from '../../routes/routes.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import { isReady } from '../../stores/trust/recoveries.js'
 import type { Approved } from '../actions/approval.js'
 import type { RouteDeps } from '../actions/context.js'
@@ -12,7 +12,7 @@ import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { respondState } from './challenge.js'
 import type { RouteContext, RouteParts } from './context.js'
 import { asksNothing, asksRecovery, codePage, showSignedIn } from './factor-pages.js'
-import { pageOnly, type Responses, respond, withFields } from './outcome.js'
+import { pageOnly, type Responses, readFieldsFirst, respond } from './outcome.js'
 import { requestAsked } from './recover.js'
 import { sendRefusal } from './refused.js'
 import type { RouteHandlers } from './route.js'
@@ -20,7 +20,7 @@ import { showBackupCodesLeft, showCodeEntry, showResume } from './verify-pages.j
 
 /** Shows and checks a factor; offers an interrupted form, and counts the backup codes that are left. */
 export function verifyRoutes(_deps: RouteDeps, { recovery }: RouteParts): RouteHandlers<'verifyRouter'> {
-  const check = withFields('verify', (context, fields) => verify(context, fields, recovery), entryWith)
+  const check = readFieldsFirst('verify', (context, fields) => verify(context, fields, recovery), showEntry)
   return {
     verifyState: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
     verify: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : check(context)),
@@ -29,7 +29,7 @@ export function verifyRoutes(_deps: RouteDeps, { recovery }: RouteParts): RouteH
   }
 }
 
-async function entryWith(context: RouteContext, { code }: BodyFault) {
+async function showEntry(context: RouteContext, { code }: BodyFault) {
   return { view: await codePage(context, undefined), message: { tone: 'error', code } as const }
 }
 
@@ -59,28 +59,28 @@ const PROOF: Responses<'verify', Verified | Approved> = {
   async json(context, outcome) {
     const { path } = context.deps.settings.urls
     if (outcome.outcome === 'approved') {
-      return { status: 'approved', next: addressAfter(context), approval: outcome.approval }
+      return { status: 'approved', next: findAddressAfter(context), approval: outcome.approval }
     }
     if (outcome.mustEnroll) return { status: 'enrollment_required', next: path + enrollPathFor(context) }
     if (outcome.mayRecover) return { status: 'recovery_allowed', next: `${path}/recover` }
     const { trusted, backupCodesLeft } = outcome
-    const next = (await recoveryPage(context)) ?? addressAfter(context)
-    return { status: 'verified', next, ...onlyGiven({ trusted, backupCodesLeft }) }
+    const next = (await recoveryPage(context)) ?? findAddressAfter(context)
+    return { status: 'verified', next, ...pickGiven({ trusted, backupCodesLeft }) }
   },
   async page(context, outcome) {
     const { path } = context.deps.settings.urls
-    if (outcome.outcome === 'approved') return addressAfter(context)
+    if (outcome.outcome === 'approved') return findAddressAfter(context)
     // Leads on to the keys, where only a key is strong enough.
     if (outcome.mustEnroll) return `${path}/enroll-app`
     if (outcome.mayRecover) return `${path}/recover`
     if (outcome.keyOffer) return `${path}/keys/offer`
     if (outcome.backupCodesLeft !== undefined) return `${path}/backup-codes-left`
-    return (await recoveryPage(context)) ?? addressAfter(context)
+    return (await recoveryPage(context)) ?? findAddressAfter(context)
   },
   refuse: sendRefusal,
 }
 
-function addressAfter({ deps, state }: RouteContext): string {
+function findAddressAfter({ deps, state }: RouteContext): string {
   return state.record.returnTo ?? deps.settings.login.homePath
 }
 

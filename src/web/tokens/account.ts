@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { userIdOf } from '../../session/user-factors.js'
+import { readUserId } from '../../session/user-factors.js'
 import type { RouteDeps } from '../actions/context.js'
 import { reportEnd } from './answer.js'
 import { readClaims } from './claims.js'
@@ -16,16 +16,16 @@ export interface TokenAccount<User> {
 }
 
 /** Creates the account functions for tokens. */
-export function tokenAccountWith(deps: RouteDeps): TokenAccount<Express.User> {
-  const tokensFor = (name: string) => {
+export function createTokenAccount(deps: RouteDeps): TokenAccount<Express.User> {
+  const requireTokens = (name: string) => {
     if (deps.tokens) return deps.tokens
     throw new TypeError(`account.${name} needs the option tokens, for its store. Give tokens.`)
   }
   return {
     async endTokens(req, user) {
-      const tokens = tokensFor('endTokens')
+      const tokens = requireTokens('endTokens')
       const { generations, options } = tokens
-      const userId = userIdOf(user, deps.settings)
+      const userId = readUserId(user, deps.settings)
       const payload = options.claims(req)
       const claims = payload ? await readClaims(tokens, payload, req) : undefined
       const isOwn = claims?.userId === userId && claims.generation !== undefined
@@ -37,7 +37,7 @@ export function tokenAccountWith(deps: RouteDeps): TokenAccount<Express.User> {
       await reportEnd(tokens, { userId, ...spared, reason: 'new_password' })
     },
     async isEnded(payload) {
-      const tokens = tokensFor('isEnded')
+      const tokens = requireTokens('isEnded')
       const claims = await readClaims(tokens, payload)
       return !claims || (await tokens.generations.recent(claims.userId)).hasEnded(claims)
     },

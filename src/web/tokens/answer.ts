@@ -3,18 +3,18 @@ import { HostError, sessionEnded } from '../../errors.js'
 import type { TokenEnd } from '../../protocol/token-claims.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import type { TokenLogin } from '../../session/token-login.js'
-import { tokenLoginOf } from '../../session/transport.js'
-import { onlyGiven } from '../../shape.js'
+import { getTokenLogin } from '../../session/transport.js'
+import { pickGiven } from '../../shape.js'
 import { newId } from '../../stores/trust/devices.js'
 import type { EnteredRequest, TokenDeps } from '../actions/context.js'
 import { makeClaims } from './claims.js'
-import { tokensOf } from './enter.js'
+import { requireTokenDeps } from './enter.js'
 
 /** Responds with JSON: to a client without a cookie with the tokens of a login that is complete, or with the next reference. */
 export async function answer(at: EnteredRequest, res: Response, body: object): Promise<void> {
-  const login = tokenLoginOf(at.req)
+  const login = getTokenLogin(at.req)
   if (!login) return void res.json(body)
-  const device = onlyGiven({ device: login.device })
+  const device = pickGiven({ device: login.device })
   if (!login.isComplete) return void res.json({ ...body, ...login.news, ...device })
   const { status, next: _next, ...rest }: { status?: unknown; next?: unknown } = { ...body }
   const issued = await issueTokens(at, login)
@@ -24,7 +24,7 @@ export async function answer(at: EnteredRequest, res: Response, body: object): P
 /** Has the host issue tokens for a login whose reference is consumed, once (R151). @throws {SessionEndedError | HostError} */
 async function issueTokens(at: EnteredRequest, login: TokenLogin): Promise<object> {
   const { req, deps } = at
-  const tokens = tokensOf(deps)
+  const tokens = requireTokenDeps(deps)
   const { generations, options } = tokens
   const { of } = login.about
   const { user, claims, generation } = await completeClaims(at, login)
@@ -50,7 +50,7 @@ async function issueTokens(at: EnteredRequest, login: TokenLogin): Promise<objec
 
 /** The claims of a login whose reference is consumed, of the generation that was read then. @throws {SessionEndedError} */
 export async function completeClaims({ deps, shared }: EnteredRequest, login: TokenLogin) {
-  const tokens = tokensOf(deps)
+  const tokens = requireTokenDeps(deps)
   const state = shared.session?.state
   if (!state || state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
   const { user, userId, record } = state
@@ -70,7 +70,7 @@ export async function completeClaims({ deps, shared }: EnteredRequest, login: To
 /** Says in `req.mfa` what the handler that issues the tokens of a complete login puts into them. */
 export async function tellClaims(at: EnteredRequest): Promise<void> {
   const { mfa } = at.req
-  const login = tokenLoginOf(at.req)
+  const login = getTokenLogin(at.req)
   if (login && mfa instanceof RequestMfaStatus) mfa.claims = (await completeClaims(at, login)).claims
 }
 

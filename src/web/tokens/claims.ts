@@ -3,13 +3,13 @@ import * as z from 'zod'
 import { canonicalJson } from '../../flows/canonical-json.js'
 import { readObject } from '../../json.js'
 import type { TokenClaims } from '../../protocol/token-claims.js'
-import { comesFromRequest, readEvidence } from '../../session/evidence.js'
-import { acrOf, amrOf } from '../../session/mfa-status.js'
+import { isFromRequest, readEvidence } from '../../session/evidence.js'
+import { amrOf, findAcr } from '../../session/mfa-status.js'
 import { CLOCK_SLACK_MS, newRecord, newTransaction } from '../../session/pending-login.js'
-import { productOf } from '../../session/product.js'
-import { activitySchema, type MfaRecord, without } from '../../session/record.js'
+import { nameProduct } from '../../session/product.js'
+import { activitySchema, type MfaRecord, removeActivity } from '../../session/record.js'
 import { readRecord, writeRecord } from '../../session/record-text.js'
-import { onlyGiven } from '../../shape.js'
+import { pickGiven } from '../../shape.js'
 import type { TokenDeps } from '../actions/context.js'
 
 /*
@@ -70,14 +70,18 @@ export async function makeClaims(
   const verified = record.stage === 'verified' ? record : undefined
   const { product, userId, startedAt } = record
   // Equal for equal proofs, so that a refreshed token has equal claims.
-  const stored = writeRecord({ ...without(record, ...UNDER_WAY), sessionId: sid, transaction: 'token' })
+  const stored = writeRecord({
+    ...removeActivity(record, ...UNDER_WAY),
+    sessionId: sid,
+    transaction: 'token',
+  })
   const claims = {
     sub: userId,
-    ...onlyGiven({ acr: (verified && acrOf(verified)) ?? undefined }),
+    ...pickGiven({ acr: (verified && findAcr(verified)) ?? undefined }),
     amr: verified ? [...amrOf(verified)] : ['pwd'],
     auth_time: Math.floor((verified?.verifiedAt ?? startedAt) / 1000),
     sid,
-    mfa: { product, record: stored, generation, ...onlyGiven({ login }) },
+    mfa: { product, record: stored, generation, ...pickGiven({ login }) },
   }
   return { ...claims, mfa: { ...claims.mfa, mark: await logins.mark(canonicalJson(claims)) } }
 }
@@ -88,7 +92,7 @@ export async function readClaims(
   payload: object,
   req?: Request,
 ): Promise<ReadClaims | undefined> {
-  const isTaken = req && comesFromRequest(req, [payload, readObject(payload).mfa])
+  const isTaken = req && isFromRequest(req, [payload, readObject(payload).mfa])
   return (isTaken ? undefined : await ownClaims(tokens, payload)) ?? foreignClaims(tokens, payload, req)
 }
 
@@ -100,7 +104,7 @@ async function ownClaims({ logins, settings }: TokenDeps, payload: object): Prom
   if ((await logins.mark(canonicalJson({ ...read, mfa }))) !== mark) return undefined
   const { product, generation, record, login = record } = mfa
   const { sub: userId, sid } = read
-  if (product !== productOf(settings)) return undefined
+  if (product !== nameProduct(settings)) return undefined
   return {
     userId,
     sid,
@@ -109,14 +113,14 @@ async function ownClaims({ logins, settings }: TokenDeps, payload: object): Prom
     mark,
     recordFor(sessionId, stored = record) {
       const found = readRecord(stored, { product, userId, sessionId: sid })
-      if (!found) return undecided(newRecord({ product, userId }, sessionId))
-      return { ...atMostNow(found), sessionId, transaction: newTransaction() }
+      if (!found) return forgetDecision(newRecord({ product, userId }, sessionId))
+      return { ...capAtNow(found), sessionId, transaction: newTransaction() }
     },
   }
 }
 
 /** A time in the future proves nothing, and the clocks of two processes differ a little (R110). */
-function atMostNow(record: MfaRecord): MfaRecord {
+function capAtNow(record: MfaRecord): MfaRecord {
   if (record.stage !== 'verified') return record
   const now = Date.now()
   const time = (at: number) => (at <= now + CLOCK_SLACK_MS ? Math.min(at, now) : at)
@@ -125,7 +129,7 @@ function atMostNow(record: MfaRecord): MfaRecord {
 }
 
 /** A user who is signed in, of whom nothing else is known: what is required is decided now. */
-function undecided(record: MfaRecord): MfaRecord {
+function forgetDecision(record: MfaRecord): MfaRecord {
   return { ...record, stage: 'exempt', exemption: 'not_required', settled: { at: 0, changes: 0 } }
 }
 
@@ -144,10 +148,10 @@ async function foreignClaims(
     issuedAt: 1000 * Number(authTime ?? iat ?? 0),
     mark: await logins.mark(JSON.stringify(payload)),
     recordFor(sessionId) {
-      const base = newRecord({ product: productOf(settings), userId }, sessionId)
-      const given = { issuer, authTime, ...onlyGiven({ amr, acr }) }
+      const base = newRecord({ product: nameProduct(settings), userId }, sessionId)
+      const given = { issuer, authTime, ...pickGiven({ amr, acr }) }
       const read = req && readEvidence(given, { req, issuers: settings.login.issuers })
-      if (!read?.evidence?.strength || read.fault) return undecided(base)
+      if (!read?.evidence?.strength || read.fault) return forgetDecision(base)
       const { evidence } = read
       return { ...base, stage: 'verified', verifiedAt: evidence.authTime, amr: [], shown: {}, evidence }
     },

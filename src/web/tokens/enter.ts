@@ -1,15 +1,15 @@
 import type { Response } from 'express'
-import { showUser, userOf, withholdUser } from '../../session/passport-request.js'
-import { productOf, withRecord } from '../../session/product.js'
+import { getUser, showUser, withholdUser } from '../../session/passport-request.js'
+import { addRecord, nameProduct } from '../../session/product.js'
 import type { ActiveState } from '../../session/state.js'
 import { recordOf } from '../../session/store.js'
 import { TokenLogin } from '../../session/token-login.js'
-import { carryLogin, tokenLoginOf } from '../../session/transport.js'
-import { userIdOf } from '../../session/user-factors.js'
+import { carryLogin, getTokenLogin } from '../../session/transport.js'
+import { readUserId } from '../../session/user-factors.js'
 import { newId } from '../../stores/trust/devices.js'
 import type { EnteredRequest, TokenDeps } from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { type Problem, sendProblem, statusOf } from '../http/problem.js'
+import { getStatus, type Problem, sendProblem } from '../http/problem.js'
 import { sendsToken } from '../http/request.js'
 import { type ReadClaims, readClaims } from './claims.js'
 
@@ -32,14 +32,14 @@ export const BESIDE_SESSION: Problem = {
 export async function enterLogin(at: EnteredRequest, res: Response): Promise<Problem | undefined> {
   const { req, deps } = at
   const { tokens } = deps
-  if (!tokens || tokenLoginOf(req)) return undefined
+  if (!tokens || getTokenLogin(req)) return undefined
   const { authenticate, claims, only } = tokens.options
   const reference = req.get(REFERENCE)
   if (reference !== undefined && hasSessionUser(at)) return BESIDE_SESSION
   if (authenticate && sendsToken(req)) {
     // The user of a session is not the one whom the token names.
     withholdUser(req)
-    await passed(authenticate, at, res)
+    await passHandler(authenticate, at, res)
   }
   const payload = claims(req) ?? undefined
   if (payload) return enterToken(at, payload, { purpose: 'account', isAccount: true })
@@ -51,16 +51,16 @@ export async function enterLogin(at: EnteredRequest, res: Response): Promise<Pro
 /** Refuses a request with a reference or a token. A token that ended is invalid (RFC 6750, section 3.1). */
 export function refuseToken(res: Response, problem: Problem): void {
   setSecurityHeaders(res)
-  if (statusOf(problem.code) === 401) res.set('WWW-Authenticate', 'Bearer error="invalid_token"')
+  if (getStatus(problem.code) === 401) res.set('WWW-Authenticate', 'Bearer error="invalid_token"')
   sendProblem(res, problem)
 }
 
 /** Whether a user is signed in to the session of a request, or pending. */
 export function hasSessionUser({ req, shared: { session } }: EnteredRequest): boolean {
-  return !tokenLoginOf(req) && session !== undefined && session.state.stage !== 'none'
+  return !getTokenLogin(req) && session !== undefined && session.state.stage !== 'none'
 }
 
-function passed(
+function passHandler(
   handler: NonNullable<TokenDeps['options']['authenticate']>,
   { req }: EnteredRequest,
   res: Response,
@@ -119,12 +119,12 @@ export async function enterToken(
   { purpose, isAccount = false, isBound = isAccount }: TokenUse,
 ): Promise<Problem | undefined> {
   const { req, deps } = at
-  const tokens = tokensOf(deps)
+  const tokens = requireTokenDeps(deps)
   const claims = await readClaims(tokens, payload, req)
   if (!claims) return { code: 'sign_in_required' }
-  const user = userOf(req) ?? (await tokens.options.findUser(claims.userId))
+  const user = getUser(req) ?? (await tokens.options.findUser(claims.userId))
   if (!user) return { code: 'session_ended' }
-  if (userIdOf(user, deps.settings) !== claims.userId) return { code: 'other_user' }
+  if (readUserId(user, deps.settings) !== claims.userId) return { code: 'other_user' }
   const reference = isBound ? req.get(REFERENCE) : undefined
   const sent = reference === undefined ? undefined : await TokenLogin.find(tokens.logins, reference)
   if (isAccount && reference !== undefined && !sent) return LOGIN_ENDED
@@ -133,7 +133,7 @@ export async function enterToken(
   }
   const generation = await tokens.generations.recent(claims.userId)
   if (generation.hasEnded(claims)) return { code: 'session_ended' }
-  const login = sent ?? (await loginBeside(tokens, claims, { purpose, ...generation }))
+  const login = sent ?? (await findLoginBeside(tokens, claims, { purpose, ...generation }))
   login.isVouched = login.about.of !== undefined
   if (isAccount && !sent) await login.resume(req.method === 'POST')
   carryLogin(req, login)
@@ -142,24 +142,24 @@ export async function enterToken(
 }
 
 /** The state of a request with a token, with what an earlier refusal of this guard has left under way. */
-export async function resumedState(at: EnteredRequest, state: ActiveState): Promise<ActiveState> {
-  const login = tokenLoginOf(at.req)
+export async function resumeState(at: EnteredRequest, state: ActiveState): Promise<ActiveState> {
+  const login = getTokenLogin(at.req)
   if (!login?.about.of || login.sent !== undefined) return state
   await login.resume(true)
-  const owner = { product: productOf(at.deps.settings), userId: state.userId }
+  const owner = { product: nameProduct(at.deps.settings), userId: state.userId }
   const record = recordOf(at.req, owner)
   return record ? { ...state, record, stage: record.stage } : state
 }
 
 /** The login under way beside a token: one for each purpose, whose reference follows from the claims. */
-async function loginBeside(
+async function findLoginBeside(
   { logins }: TokenDeps,
   claims: ReadClaims,
   { purpose, count, lastEnd }: { purpose: string; count: number; lastEnd: string | undefined },
 ): Promise<TokenLogin> {
   const { userId, sid, generation = count, login, mark } = claims
   const mfa = (sessionId: string) =>
-    withRecord(undefined, { ...claims.recordFor(sessionId), ...(lastEnd !== undefined && { lastEnd }) })
+    addRecord(undefined, { ...claims.recordFor(sessionId), ...(lastEnd !== undefined && { lastEnd }) })
   return new TokenLogin(logins, {
     about: { userId, generation, place: newId(), of: { sid, login } },
     reference: await logins.mark(JSON.stringify(['login beside a token', userId, sid, mark, purpose])),
@@ -168,7 +168,7 @@ async function loginBeside(
 }
 
 /** The parts that the option `tokens` is built into. */
-export function tokensOf({ tokens }: EnteredRequest['deps']): TokenDeps {
+export function requireTokenDeps({ tokens }: EnteredRequest['deps']): TokenDeps {
   if (tokens) return tokens
   throw new TypeError('The option tokens is missing.')
 }

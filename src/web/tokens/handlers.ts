@@ -3,9 +3,9 @@ import { OptionsError, SessionEndedError } from '../../errors.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
+  createNoGateError,
   type EnteredRequest,
   enterRequest,
-  noGateError,
   type RouteDeps,
 } from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -52,7 +52,7 @@ function handler(
   run: (at: EnteredRequest, res: Response, next: NextFunction) => Promise<void>,
 ): RequestHandler {
   if (!own.tokens) throw new OptionsError([`mfa.tokens.${name} needs the option tokens: give tokens`])
-  refuseUngatedLogins(() => noGateError(own))
+  refuseUngatedLogins(() => createNoGateError(own))
   return function mfaTokens(req, res, next) {
     checkMounted(`mfa.tokens.${name}`, `app.post('/auth/…', …, mfa.tokens.${name})`, next)
     const at = enterRequest(req, own)

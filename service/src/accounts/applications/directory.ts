@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Scope } from 'countersign/protocol'
-import { type Mode, partitionOf } from '../../store/partition.js'
+import { getPartition, type Mode } from '../../store/partition.js'
 import { sha256, textHash } from '../../store/secrets/hash.js'
 import { queryOne, type Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
 import type { ApiCaller, Application, OwnWebhook } from '../application.js'
 import { isApiKey } from './api-key.js'
 import { type KeyUse, keyUses } from './key-use.js'
-import { sendersIn } from './sender-settings.js'
+import { readSenders } from './sender-settings.js'
 import {
   type ApplicationDefaults,
   applicationDefaults,
-  applicationFrom,
+  completeApplication,
   parseStoredSettings,
 } from './settings.js'
 
@@ -67,7 +67,7 @@ export function applicationDirectory(parts: {
   }
 
   /** Why a key is refused, with what to do; `undefined` if it is accepted. */
-  function refusalOf({ mode, expires_at: expiresAt }: KeyRow): string | undefined {
+  function findRefusal({ mode, expires_at: expiresAt }: KeyRow): string | undefined {
     if (mode === 'test' && !acceptTestKeys) {
       return 'a test key in production; SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION=true accepts it'
     }
@@ -88,14 +88,14 @@ export function applicationDirectory(parts: {
 
   function settingsIn(name: string, text: string, row: SettingsRow | undefined) {
     const set = parseStoredSettings(row?.settings ?? '{}')
-    const webhook = webhookFrom(row)
+    const webhook = readWebhook(row)
     const base = described.get(name) ?? applicationDefaults(name)
-    const live = { ...applicationFrom(name, base, set), webhookChannels: webhook?.channels ?? [] }
-    const test: Application = { ...live, id: partitionOf({ application: name, mode: 'test' }), mode: 'test' }
+    const live = { ...completeApplication(name, base, set), webhookChannels: webhook?.channels ?? [] }
+    const test: Application = { ...live, id: getPartition({ application: name, mode: 'test' }), mode: 'test' }
     return {
       text,
       /** With whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
-      delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
+      delivery: { senders: readSenders(set), webhook, hasComplaints: row?.has_complaints ?? false },
       application: { live, test },
     }
   }
@@ -114,7 +114,7 @@ export function applicationDirectory(parts: {
       if (!isApiKey(apiKey)) return undefined
       const row = await keys.get(textHash(apiKey))
       if (!row) return undefined
-      const reason = refusalOf(row)
+      const reason = findRefusal(row)
       if (reason) {
         log({ level: 'warn', event: 'key.refused', application: row.application, reason })
         return undefined
@@ -157,7 +157,7 @@ export interface WebhookRow {
 }
 
 /** The webhook in a row; `undefined` when there is none. */
-export function webhookFrom(row: WebhookRow | undefined): OwnWebhook | undefined {
+export function readWebhook(row: WebhookRow | undefined): OwnWebhook | undefined {
   if (!row?.url || !row.channels || !row.sealed) return undefined
   const { url, channels, sealed, former, former_until: formerUntil } = row
   return {

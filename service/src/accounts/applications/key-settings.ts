@@ -39,7 +39,7 @@ function aaguidList(field: string) {
 /** The rule for metadata: a metadata BLOB of the FIDO Alliance, or a list of statements, without compromised models and those without AAGUID. */
 function metadataRule(field: string) {
   return z.unknown().transform((given, context): readonly AuthenticatorModel[] => {
-    const models = modelsIn(given)
+    const models = readModels(given)
     const message = Array.isArray(models)
       ? `${field} must have at most ${MAX_MODELS} authenticators: keep those that you accept`
       : `${field} must be JSON: metadata statements of the FIDO Alliance, or the payload of its BLOB`
@@ -49,14 +49,14 @@ function metadataRule(field: string) {
   })
 }
 
-function modelsIn(given: unknown): AuthenticatorModel[] | undefined {
+function readModels(given: unknown): AuthenticatorModel[] | undefined {
   const blob = payload.safeParse(given)
   const valid = blob.data?.entries.filter(
     ({ statusReports }) => !statusReports.some(({ status }) => COMPROMISED.includes(status)),
   )
   const statements = valid?.map(({ metadataStatement }) => metadataStatement) ?? given
   if (!Array.isArray(statements)) return undefined
-  const parsed = statements.map((one) => statement.safeParse(one))
+  const parsed = statements.map((given) => statement.safeParse(given))
   // A BLOB also has authenticators of older protocols, which have no AAGUID.
   if (!blob.success && parsed.some(({ success }) => !success)) return undefined
   return parsed.flatMap(({ data }) => data ?? [])
@@ -95,12 +95,12 @@ const algorithmList = (name: string) => {
     .transform((names) => KEY_ALGORITHMS.filter((known) => names.includes(known)))
 }
 
-const oneOf = <const Words extends readonly [string, string]>(name: string, words: Words) =>
+const createWordRule = <const Words extends readonly [string, string]>(name: string, words: Words) =>
   z.enum(words, { error: `${name} must be ${words.join(' or ')}` })
 
-const userVerification = (name: string) => oneOf(name, ['discouraged', 'required'])
-const attestation = (name: string) => oneOf(name, ['none', 'direct'])
-const counter = (name: string) => oneOf(name, ['refuse', 'flag'])
+const userVerification = (name: string) => createWordRule(name, ['discouraged', 'required'])
+const attestation = (name: string) => createWordRule(name, ['none', 'direct'])
+const counter = (name: string) => createWordRule(name, ['refuse', 'flag'])
 const deviceBoundOnly = (name: string) => z.boolean({ error: `${name} must be true or false` })
 
 /** The option `relyingParty` of `createService`. */
@@ -202,7 +202,7 @@ type KeySettings = { [Name in keyof typeof keyRules]?: z.output<(typeof keyRules
 export const DEFAULT_KEY_POLICY: KeyPolicy = keyPolicyOption.parse({})
 
 /** The relying party that `relyingParty` describes. */
-export function relyingPartyOf(
+export function createRelyingParty(
   given: RelyingPartyOption | undefined,
   applicationName: string,
 ): RelyingPartySettings | undefined {
@@ -218,7 +218,7 @@ export function relyingPartyOf(
 }
 
 /** The relying party of an application: what is set, and the defaults for the rest. */
-export function relyingPartyFrom(
+export function mergeRelyingParty(
   set: KeySettings,
   defaults: RelyingPartySettings | undefined,
   applicationName: string,
@@ -270,7 +270,7 @@ export function keySettingsFrom(
 }
 
 /** The contradictions in a policy. */
-export function faultsInPolicy({ attestation, authenticators, metadata }: KeyPolicy): string[] {
+export function findPolicyFaults({ attestation, authenticators, metadata }: KeyPolicy): string[] {
   const known = metadata.map(({ aaguid }) => aaguid)
   const unknown = authenticators.filter((aaguid) => !known.includes(aaguid))
   if (attestation === 'none') {

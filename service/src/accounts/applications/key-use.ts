@@ -1,6 +1,6 @@
 import { serverNetwork } from '../../messages/contacts/client-network.js'
 import { writeEventsSql } from '../../messages/events/write-events.js'
-import { type Store, statement } from '../../store/store.js'
+import { createStatement, type Store } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { HOUR_MS, MINUTE_MS } from '../../time.js'
 
@@ -21,7 +21,7 @@ export interface KeyUse {
 }
 
 // The first network of a key is where it belongs. Of two processes that see a new one at once, the second one finds it in the row.
-const RECORD = statement<
+const RECORD = createStatement<
   Pick<KeyUse, 'application' | 'id'> &
     Record<'hour' | 'now', number> &
     Record<'address' | 'network', string | null>

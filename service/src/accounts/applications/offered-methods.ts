@@ -14,10 +14,10 @@ const METHODS_OF: Readonly<Record<VerifyType, readonly Method[]>> = {
 /** The refusal of a method that the application does not offer; `undefined` when it does. */
 export function refuseMethod(application: Application, method: Method): Refused | undefined {
   if (method === 'dual' && application.tier !== 'enterprise') {
-    return off('DUAL requires the enterprise tier; this application has the standard tier.')
+    return refuse('DUAL requires the enterprise tier; this application has the standard tier.')
   }
   if (application.methods.includes(method)) return undefined
-  return off(`${method.toUpperCase().replace('-', '_')} is switched off for this application.`)
+  return refuse(`${method.toUpperCase().replace('-', '_')} is switched off for this application.`)
 }
 
 /** The refusal of codes of a `Type` when the application offers none of their methods. */
@@ -27,21 +27,25 @@ export function refuseType(application: Application, type: VerifyType): Refused 
 }
 
 /** The relying party of an application that offers this kind of key, or the refusal. */
-export function relyingPartyFor(application: Application, method: KeyMethod): RelyingPartySettings | Refused {
+export function requireRelyingParty(
+  application: Application,
+  method: KeyMethod,
+): RelyingPartySettings | Refused {
   return refuseMethod(application, method) ?? relyingPartyOrRefusal(application)
 }
 
 /** The refusal of passkeys created without a prompt: they can be synced and have no attestation, and the policy would refuse them later. */
 export function refuseConditional({ keyPolicy }: Application): Refused | undefined {
   return keyPolicy.deviceBoundOnly || keyPolicy.attestation !== 'none'
-    ? off('The key policy of this application does not accept passkeys that are created without a prompt.')
+    ? refuse('The key policy of this application does not accept passkeys that are created without a prompt.')
     : undefined
 }
 
 /** The relying party of an application, or the refusal. */
 export function relyingPartyOrRefusal({ relyingParty }: Application): RelyingPartySettings | Refused {
   return (
-    relyingParty ?? off('This application has no relying party, so it offers no security keys and passkeys.')
+    relyingParty ??
+    refuse('This application has no relying party, so it offers no security keys and passkeys.')
   )
 }
 
@@ -56,12 +60,12 @@ export function usableMethods(methods: readonly Method[], hasRelyingParty: boole
   return KEPT_METHODS.filter((method) => methods.includes(method) && (method === 'app' || hasRelyingParty))
 }
 
-function off(detail: string): Refused {
+function refuse(detail: string): Refused {
   return { outcome: 'refused', refusal: { reason: 'method_off', detail } }
 }
 
 /** The applications that serve the phone numbers of every country because neither `countries` nor `homeCountry` says otherwise (R103). */
-export async function unrestrictedApplications(
+export async function findUnrestrictedApplications(
   queries: Queries,
   homeCountry: string | undefined,
 ): Promise<string[]> {
@@ -75,7 +79,7 @@ export async function unrestrictedApplications(
 }
 
 /** The advice for unrestricted applications. */
-export function unrestrictedAdvice(names: readonly string[]): string {
+export function adviseUnrestricted(names: readonly string[]): string {
   const listed = names.map((name) => `"${name}"`).join(', ')
   return (
     `No countries are set for ${listed}: codes go to phone numbers of every country, which SMS pumping abuses. ` +

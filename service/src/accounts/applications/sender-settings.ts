@@ -79,7 +79,7 @@ export const senderRules = {
 const SENDER_NAMES = Object.keys(senderRules) as (keyof Senders)[]
 
 /** The settings of the sender of messages. */
-export function sendersIn(set: Senders): Senders {
+export function readSenders(set: Senders): Senders {
   return Object.fromEntries(
     SENDER_NAMES.flatMap((name) => (set[name] === undefined ? [] : [[name, set[name]]])),
   )

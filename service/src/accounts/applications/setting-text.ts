@@ -20,7 +20,7 @@ export function setting<Rule extends z.ZodType>(rule: Rule, text: SettingText): 
 }
 
 /** The texts about a setting that `setting` made. */
-export function textOf(rule: z.core.$ZodType): SettingText | undefined {
+export function findText(rule: z.core.$ZodType): SettingText | undefined {
   return texts.get(rule)
 }
 

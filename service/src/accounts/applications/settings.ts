@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { isCountry } from '../../messages/contacts/phone.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../../messages/texts/catalogue.js'
-import { faultsInOwnTexts } from '../../messages/texts/own-texts.js'
-import { baseOf, choicesIn } from '../../process/configuration-error.js'
-import { partitionOf } from '../../store/partition.js'
+import { findFaultsInOwnTexts } from '../../messages/texts/own-texts.js'
+import { baseOf, listChoices } from '../../process/configuration-error.js'
+import { getPartition } from '../../store/partition.js'
 import { type Application, NOTICES, OPTIONAL_METHODS, type OwnTexts, TIERS } from '../application.js'
-import { limitRules, limitsFrom, limitText } from '../limits.js'
-import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
+import { completeLimits, limitRules, limitText } from '../limits.js'
+import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, mergeRelyingParty } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
-import { displayName, type SettingText, setting, textOf } from './setting-text.js'
+import { displayName, findText, type SettingText, setting } from './setting-text.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
@@ -80,7 +80,7 @@ const generalRules = {
   notices: setting(noticesRule, { hint: 'The account notices that the service sends.', usual: 'all' }),
   texts: setting(
     z.unknown().transform((given, context): OwnTexts => {
-      const faults = faultsInOwnTexts(given)
+      const faults = findFaultsInOwnTexts(given)
       for (const message of faults) context.addIssue({ code: 'custom', message })
       // Without faults, it has this type.
       return faults.length > 0 ? z.NEVER : (given as OwnTexts)
@@ -158,9 +158,9 @@ export interface SettingDescription extends SettingText {
 }
 
 function describe([name, rule]: [string, z.core.$ZodType]): SettingDescription {
-  const text = limitText(name) ?? textOf(rule)
+  const text = limitText(name) ?? findText(rule)
   if (!text) throw new TypeError(`the setting ${name} has no text`)
-  return { name, ...choicesIn(rule), isLong: baseOf(rule) instanceof z.ZodUnknown, ...text }
+  return { name, ...listChoices(rule), isLong: baseOf(rule) instanceof z.ZodUnknown, ...text }
 }
 
 /** Every setting, in groups that fit the screen of a phone. */
@@ -233,20 +233,20 @@ export function applicationDefaults(name: string): ApplicationDefaults {
     countries: [],
     spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: NOTICES,
-    limits: limitsFrom({}),
+    limits: completeLimits({}),
     relyingParty: undefined,
     keyPolicy: DEFAULT_KEY_POLICY,
   }
 }
 
 /** The application as its live keys see it, without a webhook: what is set, and the defaults for the rest. */
-export function applicationFrom(
+export function completeApplication(
   name: string,
   defaults: ApplicationDefaults,
   set: ApplicationSettings,
 ): Application {
   return {
-    id: partitionOf({ application: name, mode: 'live' }),
+    id: getPartition({ application: name, mode: 'live' }),
     mode: 'live',
     name: set.name ?? defaults.name,
     origin: set.origin ?? defaults.origin,
@@ -260,8 +260,8 @@ export function applicationFrom(
       perMonth: set.spendPerMonth ?? defaults.spending.perMonth,
     },
     notices: set.notices ?? defaults.notices,
-    limits: limitsFrom(set, defaults.limits),
-    relyingParty: relyingPartyFrom(set, defaults.relyingParty, set.name ?? defaults.name),
+    limits: completeLimits(set, defaults.limits),
+    relyingParty: mergeRelyingParty(set, defaults.relyingParty, set.name ?? defaults.name),
     keyPolicy: keyPolicyFrom(set, defaults.keyPolicy),
     texts: set.texts ?? {},
     webhookChannels: [],

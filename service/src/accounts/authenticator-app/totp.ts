@@ -77,7 +77,7 @@ export interface StepMatch {
 }
 
 /** How many steps `step` is behind the clock, as a negative number. */
-export function clockStepsAt(now: number, step: number): number {
+export function countClockSteps(now: number, step: number): number {
   return step - stepAt(now, STEP_SECONDS)
 }
 

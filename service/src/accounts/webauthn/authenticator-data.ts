@@ -51,7 +51,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads client data, which may have members that no specification names yet. `undefined` if it is malformed. */
 export function readClientData(encoded: string): ClientData | undefined {
-  const bytes = bytesFrom(encoded)
+  const bytes = decodeBase64url(encoded)
   const parsed: unknown = bytes && tryTo(() => JSON.parse(utf8.decode(bytes)))
   return clientDataSchema.safeParse(parsed).data
 }
@@ -72,7 +72,7 @@ export function faultInClientData(
 }
 
 /** Decodes base64url without padding. `undefined` if it has another alphabet, or bits that belong to no byte. */
-export function bytesFrom(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? new Uint8Array(bytes) : undefined
 }

@@ -26,11 +26,11 @@ const RSA_BITS = { min: 2_048, max: 8_192 } as const
 const RSA_EXPONENT = { above: 2n ** 16n, below: 2n ** 256n } as const
 
 /** The algorithm of a COSE key: `unknown` if not one of ours, `undefined` for a key that is invalid or proves nothing, as RSA with exponent 1 (R107). */
-export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName | 'unknown' | undefined {
+export function findAlgorithm(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName | 'unknown' | undefined {
   return tryTo(() => {
     const cose = decodeCredentialPublicKey(publicKey) as unknown as ReadonlyMap<number, unknown>
     const names = Object.keys(COSE_ALGORITHM) as AlgorithmName[]
-    const name = names.find((one) => COSE_ALGORITHM[one] === cose.get(ALG))
+    const name = names.find((candidate) => COSE_ALGORITHM[candidate] === cose.get(ALG))
     if (!name) return typeof cose.get(ALG) === 'number' ? 'unknown' : undefined
     const jwk = name === 'RS256' ? rsaKey(cose) : curveKey(cose, name)
     if (!jwk) return undefined

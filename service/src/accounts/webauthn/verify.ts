@@ -13,13 +13,13 @@ import type { AuthenticatorModel, KeyPolicy } from '../application.js'
 import {
   type AuthenticatorData,
   base64urlOf,
-  bytesFrom,
   type ClientData,
+  decodeBase64url,
   type Expected,
   faultInAuthenticatorData,
 } from './authenticator-data.js'
 import { COSE_ALGORITHM } from './options.js'
-import { algorithmOf } from './public-key.js'
+import { findAlgorithm } from './public-key.js'
 
 /** A new credential as its `toJSON` writes it, with valid fields. */
 type RegistrationResponse = z.output<typeof KEY_VERBS.register.body.shape.Response>
@@ -74,7 +74,7 @@ export async function verifyRegistration(
 }
 
 function readAttestation(encoded: string): Attestation | undefined {
-  const bytes = bytesFrom(encoded)
+  const bytes = decodeBase64url(encoded)
   if (!bytes) return undefined
   return tryTo(() => {
     const decoded: unknown = decodeAttestationObject(bytes)
@@ -89,7 +89,7 @@ function readAttestation(encoded: string): Attestation | undefined {
 }
 
 function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expected): KeyFault | undefined {
-  const algorithm = algorithmOf(publicKey)
+  const algorithm = findAlgorithm(publicKey)
   if (algorithm === undefined) return 'malformed'
   return policy.algorithms.some((name) => name === algorithm) ? undefined : 'algorithm'
 }
@@ -102,7 +102,7 @@ async function isAttested(
 ): Promise<boolean> {
   // Some browsers pass on an attestation unasked. The library would ask the addresses in its certificates.
   const isWanted = policy.attestation === 'direct' || isWithoutCertificates(attestation)
-  const attestationObject = isWanted ? response.attestationObject : withoutAttestation(attestation.bytes)
+  const attestationObject = isWanted ? response.attestationObject : removeAttestation(attestation.bytes)
   try {
     const { verified } = await verifyRegistrationResponse({
       response: {
@@ -126,7 +126,7 @@ async function isAttested(
   }
 }
 
-function withoutAttestation(authenticatorData: Uint8Array): string {
+function removeAttestation(authenticatorData: Uint8Array): string {
   const none = new Map<string, unknown>([
     ['fmt', 'none'],
     ['attStmt', new Map()],
@@ -158,7 +158,7 @@ function isAccepted(
   { authenticators, metadata }: Pick<KeyPolicy, 'authenticators' | 'metadata'>,
 ): boolean {
   if (authenticators.length > 0 && !authenticators.includes(aaguid)) return false
-  const model = metadata.find((one) => one.aaguid === aaguid)
+  const model = metadata.find((entry) => entry.aaguid === aaguid)
   return model !== undefined && FORMATS.includes(format) && isChained(statement.get('x5c'), model)
 }
 
@@ -170,7 +170,8 @@ function isChained(x5c: unknown, { attestationRootCertificates }: AuthenticatorM
     const links = chain.slice(1).map((issuer, index) => ({ issuer, subject: chain[index] }))
     const isLinked = links.every(({ issuer, subject }) => subject && issuer.ca && isIssued(subject, issuer))
     const last = chain.at(-1)
-    const root = last && roots.find((one) => one.raw.equals(last.raw) || isIssued(last, one))
+    const root =
+      last && roots.find((candidate) => candidate.raw.equals(last.raw) || isIssued(last, candidate))
     return isLinked && root !== undefined && [...chain, root].every(isCurrent)
   })
   return isTrusted ?? false
@@ -192,9 +193,9 @@ export function readAssertion(
   { id, rawId, response }: AssertionResponse,
   expected: Expected,
 ): { readonly fault: KeyFault } | { readonly fault: undefined; readonly data: AuthenticatorData } {
-  const bytes = bytesFrom(response.authenticatorData)
+  const bytes = decodeBase64url(response.authenticatorData)
   const data = bytes && readAuthenticatorData(bytes)
-  const isReadable = id === rawId && bytesFrom(id) && bytesFrom(response.signature)
+  const isReadable = id === rawId && decodeBase64url(id) && decodeBase64url(response.signature)
   if (!data || !isReadable) return { fault: 'malformed' }
   const fault = faultInAuthenticatorData(data, expected)
   return fault ? { fault } : { fault, data }
@@ -209,7 +210,7 @@ export async function isSignedBy(
 ): Promise<boolean> {
   const { clientDataJSON, authenticatorData, signature } = response
   // A weak key cannot be registered, but may have been stored otherwise, and anyone can sign for it.
-  if (algorithmOf(publicKey) === undefined) return false
+  if (findAlgorithm(publicKey) === undefined) return false
   try {
     const { verified } = await verifyAuthenticationResponse({
       response: {

@@ -17,10 +17,10 @@ import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
 import { bodyReader } from './body.js'
-import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
+import { answerWithin, errorHandler, skipAnswered } from './error-handler.js'
 import { flowRoute } from './flow-route.js'
 import { refuseAmbiguousHeaders } from './headers.js'
-import { onceByKey } from './idempotency-key.js'
+import { createOnceByKey } from './idempotency-key.js'
 import { observeRequests } from './observe-requests.js'
 import { PUBLIC_URL, problem } from './problem.js'
 import { health, metricsRoute, readiness } from './routes/health.js'
@@ -69,23 +69,23 @@ export function httpApi(parts: ApiParts): Express {
   api.use(refuseAmbiguousHeaders)
 
   // Express tries routes in order, so the most frequent ones come first.
-  const once = onceByKey(parts.idempotent, context.log)
+  const once = createOnceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
-  const authenticated = (path: string) => [deadline, authenticate(findCaller, path), unlessAnswered]
-  const only = (method: 'get' | 'post', path: string, ...handlers: readonly RequestHandler[]) =>
+  const createAuthenticated = (path: string) => [deadline, authenticate(findCaller, path), skipAnswered]
+  const addRoute = (method: 'get' | 'post', path: string, ...handlers: readonly RequestHandler[]) =>
     api
       .route(path)
       [method](...handlers)
-      .all(onlyMethods(method))
-  const get = (path: string, ...handlers: readonly RequestHandler[]) => only('get', path, ...handlers)
+      .all(refuseOtherMethods(method))
+  const get = (path: string, ...handlers: readonly RequestHandler[]) => addRoute('get', path, ...handlers)
   const post = (path: string, handler: RequestHandler, maxBytes?: number) =>
-    only('post', path, ...authenticated(path), ...bodyReader(maxBytes), unlessAnswered, handler)
+    addRoute('post', path, ...createAuthenticated(path), ...bodyReader(maxBytes), skipAnswered, handler)
   for (const verbFlow of VERB_FLOWS) {
     const { verb } = verbFlow
     const path = verb.path.replace(/\{(\w+)\}/g, ':$1')
     const route = flowRoute(context, verbFlow, once)
     if (takesBody(verb)) post(path, route, verb.maxBytes)
-    else get(path, ...authenticated(verb.path), route)
+    else get(path, ...createAuthenticated(verb.path), route)
   }
   post('/v1/users/export', exportRoute(context))
   post('/v1/users/erase', eraseRoute(context))
@@ -98,22 +98,22 @@ export function httpApi(parts: ApiParts): Express {
   get('/problems', problemList)
   get('/problems/:code', problemPage)
 
-  only('post', '/v1/reports/:provider', ...reportsRoute(parts.reports, context))
+  addRoute('post', '/v1/reports/:provider', ...reportsRoute(parts.reports, context))
   const transcribe = transcribeRoute(context.transcription)
-  only('post', '/v1/transcribe', authenticate(findCaller, '/v1/transcribe'), ...transcribe)
+  addRoute('post', '/v1/transcribe', authenticate(findCaller, '/v1/transcribe'), ...transcribe)
   const { JOBS_PATH } = jobWire
-  only('post', JOBS_PATH, authenticate(findCaller, JOBS_PATH), ...createJobRoute(context.jobs))
+  addRoute('post', JOBS_PATH, authenticate(findCaller, JOBS_PATH), ...createJobRoute(context.jobs))
   const ofJob = authenticate(findCaller, `${JOBS_PATH}/{id}`)
   api
     .route(`${JOBS_PATH}/:id`)
     .get(ofJob, showJobRoute(context.jobs))
     .delete(ofJob, deleteJobRoute(context.jobs))
-    .all(onlyMethods('get', 'delete'))
+    .all(refuseOtherMethods('get', 'delete'))
   post(streamWire.TICKETS_PATH, ticketRoute(context.live, context.store))
   get(streamWire.STREAM_PATH, authenticate(findCaller, streamWire.STREAM_PATH), upgradeRequired)
-  get('/v1/users', ...authenticated('/v1/users'), usersRoute(context))
-  get('/v1/test/inbox', ...authenticated('/v1/test/inbox'), inboxRoute(parts.inboxes))
-  get(API_KEY_INFO, ...authenticated(API_KEY_INFO), showKey)
+  get('/v1/users', ...createAuthenticated('/v1/users'), usersRoute(context))
+  get('/v1/test/inbox', ...createAuthenticated('/v1/test/inbox'), inboxRoute(parts.inboxes))
+  get(API_KEY_INFO, ...createAuthenticated(API_KEY_INFO), showKey)
 
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(errorHandler(context.log))
@@ -146,7 +146,7 @@ function commonHeaders(isStopping: () => boolean): RequestHandler {
   }
 }
 
-function onlyMethods(...methods: readonly string[]): RequestHandler {
+function refuseOtherMethods(...methods: readonly string[]): RequestHandler {
   const allowed = methods.map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase()))
   return function refuseMethod(_request, response) {
     response.set('Allow', allowed.join(', '))

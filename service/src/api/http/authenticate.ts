@@ -3,7 +3,7 @@ import type { ApiCaller, Application } from '../../accounts/application.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from '../../flows/context.js'
 import type { LogEvent } from '../../telemetry/log/logger.js'
 import { problem } from './problem.js'
-import { missingScope, scopeOf } from './scopes.js'
+import { findScope, missingScope } from './scopes.js'
 
 /** Finds the application that an API key belongs to (R85, R86), and what the key may do, for a request from an address. */
 export type FindCaller = (apiKey: string, address: string | undefined) => Promise<ApiCaller | undefined>
@@ -12,9 +12,9 @@ const callerOf = new WeakMap<Request, ApiCaller>()
 
 /** Refuses requests without an API key that has the scope of the route at `path`. It must run before the body is read. */
 export function authenticate(findCaller: FindCaller, path: string): RequestHandler {
-  const scope = scopeOf(path)
+  const scope = findScope(path)
   return async function authenticateApplication(request, response, next) {
-    const caller = await findCaller(bearerKeyIn(request.headers.authorization), request.ip)
+    const caller = await findCaller(readBearerKey(request.headers.authorization), request.ip)
     if (!caller) return problem(response, 'invalid_api_key')
     callerOf.set(request, caller)
     if (scope !== undefined && !caller.scopes.includes(scope)) {
@@ -25,12 +25,12 @@ export function authenticate(findCaller: FindCaller, path: string): RequestHandl
 }
 
 /** The key in the value of an `Authorization` header; an empty string when there is none. */
-export function bearerKeyIn(header = ''): string {
+export function readBearerKey(header = ''): string {
   return /^Bearer +([^\s]{1,512})$/i.exec(header)?.[1] ?? ''
 }
 
 /** The id of the application whose key came with the request, if one did. */
-export function applicationIdOf(request: Request): string | undefined {
+export function getApplicationId(request: Request): string | undefined {
   return callerOf.get(request)?.application.id
 }
 
@@ -56,7 +56,7 @@ export function callerOfRequest(request: Request): ApiCaller {
 }
 
 /** Runs `work` for a request about an account, unless as many of the account are under way as this process allows (R139). */
-export async function forAccount(
+export async function runForAccount(
   { underWay }: Pick<FlowContext, 'underWay'>,
   account: string,
   request: Request,

@@ -7,7 +7,7 @@ const BODY_TIMEOUT_MS = 20_000
 const timers = new WeakMap<IncomingMessage, (ms: number) => void>()
 
 /** Calls `onTimeout` for the connection of a request whose body takes too long to arrive. */
-export function withBodyLimit(
+export function limitBodyTime(
   listener: RequestListener,
   onTimeout: (socket: Socket) => void,
 ): RequestListener {

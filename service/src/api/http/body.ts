@@ -1,5 +1,5 @@
 import express, { type RequestHandler } from 'express'
-import { jsonIn } from '../../json.js'
+import { readJson } from '../../json.js'
 import { tryTo } from '../../try-to.js'
 import { problem } from './problem.js'
 
@@ -55,7 +55,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 function parseJson(body: Buffer): unknown {
   const text = decode(body)
   refuseDuplicateNames(text)
-  return orInvalid(() => JSON.parse(text))
+  return parseOrRefuse(() => JSON.parse(text))
 }
 
 /** Parses a form. Throws an `InvalidBodyError`, also when a parameter occurs twice. */
@@ -66,19 +66,21 @@ function parseForm(body: Buffer): Readonly<Record<string, string>> {
   const names = pairs.map(([name]) => name)
   const duplicates = names.filter((name, i) => names.indexOf(name) !== i)
   if (duplicates.length > 0) throw new InvalidBodyError([...new Set(duplicates)], ONCE)
-  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'User' ? withPlus(value) : value]))
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, name === 'User' ? restorePlus(value) : value]),
+  )
 }
 
 /** A form turns a plus sign into a blank, which can stand for nothing else where the phone number of a contact begins. */
-function withPlus(user: string): string {
+function restorePlus(user: string): string {
   return user.replace(/(?<=^|:) (?=\d{7,15}$)/, '+')
 }
 
 function decode(body: Buffer): string {
-  return orInvalid(() => utf8.decode(body))
+  return parseOrRefuse(() => utf8.decode(body))
 }
 
-function orInvalid<T>(parse: () => T): T {
+function parseOrRefuse<T>(parse: () => T): T {
   try {
     return parse()
   } catch {
@@ -100,7 +102,7 @@ function refuseDuplicateNames(text: string): void {
     if (token === '}' || token === ']') depth--
     if (token === ':' && depth === 1) {
       // Without escapes: one name can be written in several ways.
-      const name = String(jsonIn(last) ?? last)
+      const name = String(readJson(last) ?? last)
       if (seen.has(name)) duplicates.add(name)
       seen.add(name)
     }

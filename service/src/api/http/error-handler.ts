@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
 import { StoreUnavailableError } from '../../store/outages.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-import { applicationIdOf } from './authenticate.js'
+import { getApplicationId } from './authenticate.js'
 import { InvalidBodyError, UNPARSABLE } from './body.js'
-import { eventStreamOf } from './event-stream.js'
+import { findEventStream } from './event-stream.js'
 import { requestId } from './headers.js'
 import { problem, refuseField } from './problem.js'
 
@@ -18,7 +18,7 @@ export function answerWithin(limitMs: number, log: Logger): RequestHandler {
       // Nothing follows on a connection whose request was not read.
       if (!request.complete) response.set('Connection', 'close')
       // The body is not read before the API key is known.
-      if (!request.complete && applicationIdOf(request) !== undefined) {
+      if (!request.complete && getApplicationId(request) !== undefined) {
         return problem(response, 'request_timeout')
       }
       log({ level: 'error', event: 'http.timeout', request: requestId(request), ms: limitMs })
@@ -30,7 +30,7 @@ export function answerWithin(limitMs: number, log: Logger): RequestHandler {
 }
 
 /** Ends requests that were answered by `answerWithin`, before anything is done for them. */
-export const unlessAnswered: RequestHandler = function stopAnswered(_request, response, next) {
+export const skipAnswered: RequestHandler = function stopAnswered(_request, response, next) {
   if (!response.headersSent) next()
 }
 
@@ -45,7 +45,7 @@ export function callerGoneSignal(response: Response): AbortSignal {
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {
     // After the time limit of the request the response is complete, and the error is only logged.
-    if (response.headersSent && !response.writableEnded && !eventStreamOf(response)) return next(error)
+    if (response.headersSent && !response.writableEnded && !findEventStream(response)) return next(error)
     if (error instanceof InvalidBodyError) {
       const { fields, detail } = error
       const errors = fields.map((field) => ({

@@ -1,7 +1,7 @@
 import type { TranscriptFormat, TranscriptionProgress, transcriptionWire } from 'countersign/speech'
 import type { Request, Response } from 'express'
 import type * as z from 'zod'
-import { type Recognized, textOf } from '../../transcription/recognized.js'
+import { type Recognized, writeTranscript } from '../../transcription/recognized.js'
 
 /** Shorter than the time after which proxies close a connection that sends nothing. */
 const KEEP_ALIVE_MS = 15_000
@@ -21,7 +21,7 @@ export function wantsEvents(request: Request): boolean {
 }
 
 /** The event stream that was begun as this response, if one was. */
-export function eventStreamOf(response: Response): EventStream | undefined {
+export function findEventStream(response: Response): EventStream | undefined {
   return streams.get(response)
 }
 
@@ -71,11 +71,13 @@ export function sendTranscript(response: Response, recognized: Recognized): void
 
 /** A transcript in its format, as the body of a response. */
 export function transcriptText(recognized: Recognized): string {
-  return CONTENT_TYPES[recognized.format] ? textOf(recognized) : JSON.stringify(transcriptBody(recognized))
+  return CONTENT_TYPES[recognized.format]
+    ? writeTranscript(recognized)
+    : JSON.stringify(transcriptBody(recognized))
 }
 
 /** The data of an event about the progress. */
-export function progressBody({
+export function createProgressBody({
   durationSeconds,
   ...progress
 }: TranscriptionProgress): z.output<typeof transcriptionWire.transcriptionProgress> {

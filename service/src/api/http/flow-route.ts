@@ -1,10 +1,10 @@
-import { bodyOf, type Refused, type ServiceProblemCode, type Verb } from 'countersign/protocol'
+import { type Refused, type ServiceProblemCode, type Verb, writeBody } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import type { FlowContext } from '../../flows/context.js'
 import type { Operation } from '../../flows/idempotency/idempotent-requests.js'
 import { parseVerb } from '../../flows/inputs.js'
 import { takesBody, type VerbFlow } from '../../flows/verb-flows.js'
-import { callingApplication, forAccount } from './authenticate.js'
+import { callingApplication, runForAccount } from './authenticate.js'
 import { rateLimitHeaders, requestId } from './headers.js'
 import { type ProblemDetails, problem, refuse } from './problem.js'
 
@@ -25,7 +25,7 @@ export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceBy
   if (!takesBody(verb)) {
     return async function lookUp(request, response) {
       const answer = await flow(context, callingApplication(request), request.params)
-      respond(response, outcomeOf(verb, answer, request.params, response))
+      respond(response, createOutcome(verb, answer, request.params, response))
     }
   }
   return async function runFlow(request, response) {
@@ -34,11 +34,11 @@ export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceBy
     const input = parsed.value
     const application = callingApplication(request)
     const work = async (operation?: Operation) => {
-      const own = { ...contextOf(context, request, response), ...(operation && { operation }) }
+      const own = { ...createContext(context, request, response), ...(operation && { operation }) }
       const answer = await flow(own, application, input)
-      return outcomeOf(verb, answer, input, response)
+      return createOutcome(verb, answer, input, response)
     }
-    await forAccount(context, input.account, request, response, () =>
+    await runForAccount(context, input.account, request, response, () =>
       once(request, response, application.id, work),
     )
   }
@@ -46,7 +46,7 @@ export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceBy
 
 const always: Once = async (_request, response, _application, work) => respond(response, await work())
 
-function outcomeOf(verb: Verb, answer: unknown, input: unknown, response: Response): Outcome {
+function createOutcome(verb: Verb, answer: unknown, input: unknown, response: Response): Outcome {
   const fails = (code: ServiceProblemCode, details: ProblemDetails) => ({
     refuse: () => problem(response, code, details),
   })
@@ -56,7 +56,7 @@ function outcomeOf(verb: Verb, answer: unknown, input: unknown, response: Respon
   if (outcome === 'invalid') {
     return fails(verb.problems.includes('invalid_key') ? 'invalid_key' : 'invalid_code', details)
   }
-  return { body: bodyOf(verb, answer, input) }
+  return { body: writeBody(verb, answer, input) }
 }
 
 /** Responds with the result of a flow, unless the time limit of the request has passed. */
@@ -67,7 +67,7 @@ export function respond(response: Response, outcome: Outcome): void {
 }
 
 /** The context of one request: events carry its id, and its response the state of the budgets. */
-function contextOf(context: FlowContext, request: Request, response: Response): FlowContext {
+function createContext(context: FlowContext, request: Request, response: Response): FlowContext {
   const id = requestId(request)
   return {
     ...context,

@@ -10,13 +10,13 @@ const SINGLE_HEADERS = ['host', 'authorization', 'content-type', 'content-length
 
 /** Refuses requests whose headers could be understood in two ways. */
 export const refuseAmbiguousHeaders: RequestHandler = function refuseAmbiguous(request, response, next) {
-  const errors = ambiguousHeaders(request)
+  const errors = findAmbiguousHeaders(request)
   if (errors.length > 0) problem(response, 'invalid_request', { errors })
   else next()
 }
 
 /** The fault in headers that could be understood in two ways. */
-export function ambiguousHeaders({ rawHeaders, httpVersion }: IncomingMessage): FieldError[] {
+export function findAmbiguousHeaders({ rawHeaders, httpVersion }: IncomingMessage): FieldError[] {
   const names = rawHeaders.filter((_text, i) => i % 2 === 0).map((name) => name.toLowerCase())
   const duplicates = SINGLE_HEADERS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
   const errors = duplicates.map((field) => ({ field, detail: 'must be given only once' }))
@@ -25,7 +25,7 @@ export function ambiguousHeaders({ rawHeaders, httpVersion }: IncomingMessage): 
 }
 
 /** Where a request came from that Express does not handle, as `request.ip` says it of others. `app` has the setting `trust proxy`. */
-export function clientAddressOf(app: Express, { socket, headers }: IncomingMessage): string | undefined {
+export function getClientAddress(app: Express, { socket, headers }: IncomingMessage): string | undefined {
   const trusts: unknown = app.get('trust proxy fn')
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
   const addresses = [socket.remoteAddress ?? '', ...forwarded.reverse().map((address) => address.trim())]

@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = 1
 const VERSION = 1
 
 /** A request as it was sent, the same as JSON and as a form: nothing that this release makes of it, so that upgrades do not change it. */
-function contentOf(path: string, body: unknown): (string | number)[] {
+function listContent(path: string, body: unknown): (string | number)[] {
   const parameters = Object.entries(body ?? {})
     .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -22,14 +22,14 @@ function contentOf(path: string, body: unknown): (string | number)[] {
  * with the same key is refused. Only successes are stored: after a refusal the key can be used again. After a failure,
  * the same request continues what it began.
  */
-export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
+export function createOnceByKey(requests: IdempotentRequests, log: Logger): Once {
   return async function runOnce(request, response, application, work) {
     const key = request.get(HEADER)
     if (key === undefined) return respond(response, await work())
     if (!FORMAT.test(key)) {
       return refuseField(response, HEADER, 'must be 1 to 128 visible ASCII characters, for example a UUID')
     }
-    const content = contentOf(request.path, request.body)
+    const content = listContent(request.path, request.body)
     const acquired = await requests.acquire({ application, key, content })
     if (acquired.outcome === 'other_request') return problem(response, 'idempotency_key_reused')
     if (acquired.outcome === 'in_flight') {

@@ -4,7 +4,7 @@ import { requestTracer } from '../../telemetry/log/tracing.js'
 import type { RequestObserver } from '../metrics/event-metrics.js'
 import { callerFields } from './authenticate.js'
 import { requestId } from './headers.js'
-import { problemOf } from './problem.js'
+import { getProblem } from './problem.js'
 
 /** Routes that are called every few seconds; only their failures are logged. */
 const PROBES = ['/healthz', '/readyz', '/metrics']
@@ -21,14 +21,14 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
       const { method } = request
       const { statusCode: status, writableFinished: isComplete } = response
       const ms = performance.now() - start
-      const route = routeOf(request)
+      const route = describeRoute(request)
       observe({ method, route, status, seconds: ms / 1000 })
       if (trace) trace.end({ method, route, status }, record)
       else record()
 
       function record(): void {
         if (PROBES.includes(route) && status < 400) return
-        const problem = problemOf(response)
+        const problem = getProblem(response)
         log({
           // 501 is the normal response of a service that is not configured for transcription.
           level: status >= 500 && status !== 501 ? 'error' : 'info',
@@ -49,7 +49,7 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
   }
 }
 
-function routeOf(request: Request): string {
+function describeRoute(request: Request): string {
   const route: unknown = request.route
   const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined
   return typeof path === 'string' ? path : 'unknown'

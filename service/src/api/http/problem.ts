@@ -2,7 +2,7 @@ import type { KeyFault, Refused, Scope, ServiceProblem, ServiceProblemCode } fro
 import type { Response } from 'express'
 import type { FieldError } from '../../flows/inputs.js'
 import type { RecordingRefused } from '../../transcription/sources/recording-source.js'
-import { eventStreamOf } from './event-stream.js'
+import { findEventStream } from './event-stream.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
 /** The details of a problem beside its code. */
@@ -24,7 +24,7 @@ const codeOf = new WeakMap<Response, ServiceProblemCode>()
 
 /** Responds with an RFC 9457 problem, unless the response was sent; to an event stream, it is the last event. Every 429 and 503 has `Retry-After`. */
 export function problem(response: Response, code: ServiceProblemCode, more: ProblemDetails = {}): void {
-  const events = eventStreamOf(response)
+  const events = findEventStream(response)
   // The time limit of the request may have passed meanwhile.
   if (response.headersSent && !events) return
   codeOf.set(response, code)
@@ -59,7 +59,7 @@ export function refuse(response: Response, refusal: Refused['refusal'] | Recordi
 }
 
 /** The problem in the response, for the log. */
-export function problemOf(response: Response): ServiceProblemCode | undefined {
+export function getProblem(response: Response): ServiceProblemCode | undefined {
   return codeOf.get(response)
 }
 

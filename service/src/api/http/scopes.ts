@@ -23,7 +23,7 @@ const SCOPES = new Map([
 ])
 
 /** The scope that an API key needs for a path; `undefined` for `/v1/key`, which every key may read. Throws for a path that has none. */
-export function scopeOf(path: string): Scope | undefined {
+export function findScope(path: string): Scope | undefined {
   const scope = SCOPES.get(path)
   if (scope === undefined && path !== API_KEY_INFO) throw new Error(`The route ${path} has no scope.`)
   return scope

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ServiceProblemCode } from 'countersign/protocol'
-import { withBodyLimit } from './body-limit.js'
+import { limitBodyTime } from './body-limit.js'
 import { type ProblemDetails, problemBody } from './problem.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
@@ -12,7 +12,7 @@ const KEEP_ALIVE_MS = 65_000
 
 /** An HTTP server that also answers invalid HTTP with a problem, and closes connections of clients that send too slowly. */
 export function apiServer(listener: RequestListener, publicUrl?: string): Server {
-  const api = withBodyLimit(listener, (socket) => respondOnSocket(socket, 'request_timeout', publicUrl))
+  const api = limitBodyTime(listener, (socket) => respondOnSocket(socket, 'request_timeout', publicUrl))
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -36,7 +36,7 @@ export function apiServer(listener: RequestListener, publicUrl?: string): Server
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else {
-      const code = problemCodeOf(error.code)
+      const code = findProblemCode(error.code)
       respondOnSocket(socket, code, publicUrl, code === 'invalid_request' ? { errors: [INVALID_HEAD] } : {})
     }
   })
@@ -58,7 +58,7 @@ export function limitConnections(server: Server, max: number, onFull: () => void
 const CONSOLE = /^\/console(?:[/?]|$)/
 
 /** The API and, at `/console`, the console on one server. */
-export function withConsole(api: RequestListener, console: RequestListener): RequestListener {
+export function addConsole(api: RequestListener, console: RequestListener): RequestListener {
   return function route(request, response) {
     const handler = CONSOLE.test(request.url ?? '') ? console : api
     handler(request, response)
@@ -67,7 +67,7 @@ export function withConsole(api: RequestListener, console: RequestListener): Req
 
 const INVALID_HEAD = { field: 'head', detail: 'is not valid HTTP/1.1 (RFC 9112)' }
 
-function problemCodeOf(errorCode: string | undefined): ServiceProblemCode {
+function findProblemCode(errorCode: string | undefined): ServiceProblemCode {
   if (errorCode === 'HPE_HEADER_OVERFLOW') return 'head_too_large'
   return errorCode === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request'
 }

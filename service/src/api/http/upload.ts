@@ -1,7 +1,7 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
 import { parseAddress, parseTranscribe } from '../../flows/inputs.js'
-import { withTimeLimit } from '../../time.js'
+import { limitTime } from '../../time.js'
 import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
 import type { RecordingLimits } from '../../transcription/recording-limits.js'
 import {
@@ -19,7 +19,7 @@ const DESCRIPTIONS: readonly string[] = ['language', 'prompt', 'response_format'
 const FIELD_BYTES = 4_096
 
 /** The part `file` of a form: a file, saved as it arrives, or an address. Throws an `InvalidSourceError` unless there is exactly one. */
-export function fromForm(
+export function readForm(
   request: Request,
   fromAddress: (address: string) => RecordingSource,
 ): RecordingSource {
@@ -48,13 +48,13 @@ export async function receiveForm(
 ): Promise<ReceivedForm> {
   limitBody(request, limits.arrivalMs)
   try {
-    const part = await withTimeLimit(
+    const part = await limitTime(
       limits.arrivalMs,
       [callerGone],
       (signal) => readPart(request, path, signal, limits),
       () => ({ received: fetchFailed('The file did not arrive in time.') }),
     )
-    const { file, speech } = describedBy(part)
+    const { file, speech } = readDescription(part)
     return 'received' in part ? { received: part.received, speech } : { address: file, speech }
   } finally {
     // Discards the rest of the body, so that a caller who is still sending gets to read the response.
@@ -69,7 +69,7 @@ type Part = ({ readonly address: string } | { readonly received: Received }) & {
 }
 
 /** The address, and what the fields say about the speech, if they would be valid in any other body. */
-function describedBy(part: Part) {
+function readDescription(part: Part) {
   // Beside a file, clients of other services send fields of their own.
   const { fields = {} } = part
   const described = Object.fromEntries(

@@ -89,25 +89,25 @@ export function eventCounter(registry: Registry): Logger {
     events.inc({ event: event.event })
     const verdict = VERDICTS[event.event]
     if (verdict)
-      verifications.inc({ application, method: event.factor ?? '', outcome: outcomeOf(verdict, event) })
+      verifications.inc({ application, method: event.factor ?? '', outcome: describeOutcome(verdict, event) })
     const [kind, outcome = ''] = event.event.split('.')
     if (kind === 'send')
-      sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
+      sends.inc({ application, method: event.factor ?? '', outcome: describeOutcome(outcome, event) })
     if (kind === 'webhook' && event.reason) webhooks.inc({ application, type: event.reason, outcome })
-    if (kind === 'phone_check') phoneChecks.inc({ application, outcome: outcomeOf(outcome, event) })
+    if (kind === 'phone_check') phoneChecks.inc({ application, outcome: describeOutcome(outcome, event) })
     if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })
   }
 }
 
-function outcomeOf(outcome: string, event: LogEvent): string {
+function describeOutcome(outcome: string, event: LogEvent): string {
   return outcome === 'refused' ? (event.reason ?? outcome) : outcome
 }
 
 type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
 
 /** Returns the same carriers; the duration of each handover is measured. */
-export function timedCarriers(registry: Registry): (carriers: Carriers) => Carriers {
+export function createTimedCarriers(registry: Registry): (carriers: Carriers) => Carriers {
   const times = new Histogram({
     name: 'countersign_delivery_seconds',
     help: 'Time to hand a message over to its carrier, by channel and outcome (sent, failed)',
@@ -115,7 +115,7 @@ export function timedCarriers(registry: Registry): (carriers: Carriers) => Carri
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   })
-  const timed = (carrier: Carrier): Carrier => ({
+  const timeCarrier = (carrier: Carrier): Carrier => ({
     ...carrier,
     async deliver(message, signal) {
       const start = performance.now()
@@ -133,7 +133,9 @@ export function timedCarriers(registry: Registry): (carriers: Carriers) => Carri
   })
   return (carriers) =>
     Object.fromEntries(
-      Object.entries(carriers).flatMap(([channel, carrier]) => (carrier ? [[channel, timed(carrier)]] : [])),
+      Object.entries(carriers).flatMap(([channel, carrier]) =>
+        carrier ? [[channel, timeCarrier(carrier)]] : [],
+      ),
     )
 }
 

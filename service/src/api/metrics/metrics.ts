@@ -5,7 +5,7 @@ import type { CeilingUse } from '../../operator/daily-ceilings.js'
 import type { LockedOutUsers } from '../../operator/locked-out-users.js'
 import { countLockedSql } from '../../operator/locked-users.js'
 import type { Store } from '../../store/store.js'
-import { eventCounter, requestTimes, timedCarriers } from './event-metrics.js'
+import { createTimedCarriers, eventCounter, requestTimes } from './event-metrics.js'
 
 /** The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address. */
 export type Metrics = ReturnType<typeof serviceMetrics>
@@ -35,12 +35,12 @@ export function serviceMetrics(version: string) {
     timeStore(store: Store): Store {
       buildInfo(registry, version, store)
       poolUse(registry, store)
-      countsInStore(registry, store)
+      registerStoreCounts(registry, store)
       return timedStore(registry, store)
     },
     /** Shows what these parts say whenever the metrics are read, so also without any other request. */
     show: (parts: ShownParts) => showParts(registry, parts),
-    timeCarriers: timedCarriers(registry),
+    timeCarriers: createTimedCarriers(registry),
     /** All metrics in Prometheus' text format. */
     async read() {
       const texts = [await registry.metrics(), await processMetrics().metrics()]
@@ -79,7 +79,7 @@ function timedStore(registry: Registry, store: Store): Store {
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   })
-  const timed = async <T>(operation: string, work: Promise<T>): Promise<T> => {
+  const measure = async <T>(operation: string, work: Promise<T>): Promise<T> => {
     const start = performance.now()
     try {
       return await work
@@ -89,8 +89,8 @@ function timedStore(registry: Registry, store: Store): Store {
   }
   return {
     ...store,
-    query: (text, params) => timed('query', store.query(text, params)),
-    transaction: (work) => timed('transaction', store.transaction(work)),
+    query: (text, params) => measure('query', store.query(text, params)),
+    transaction: (work) => measure('transaction', store.transaction(work)),
   }
 }
 
@@ -128,7 +128,7 @@ const COUNTED_IN_STORE = {
   },
 } as const satisfies Record<string, { readonly help: string; readonly sql: string; readonly label?: string }>
 
-function countsInStore(registry: Registry, store: Store): void {
+function registerStoreCounts(registry: Registry, store: Store): void {
   for (const [name, count] of Object.entries(COUNTED_IN_STORE)) {
     const label = 'label' in count ? count.label : undefined
     new Gauge({
@@ -157,7 +157,7 @@ function gauge(registry: Registry, name: string, help: string, value: () => numb
 }
 
 /** A metric with a value for each of some names, the values of its label. */
-function labelledGauge(
+function createLabelledGauge(
   registry: Registry,
   about: { readonly name: string; readonly help: string; readonly label: string },
   values: () => Promise<readonly (readonly [label: string, value: number])[]>,
@@ -197,7 +197,7 @@ function showParts(
     async () => ((await clockDifferenceMs()) ?? Number.NaN) / 1_000,
   )
   const paused = 'Whether this process pauses a carrier after failures (1) or not (0), by carrier'
-  labelledGauge(
+  createLabelledGauge(
     registry,
     { name: 'countersign_carrier_paused', help: paused, label: 'carrier' },
     // Without messages nothing tries the carrier again, so a pause ends by its time.
@@ -205,17 +205,18 @@ function showParts(
   )
   const lockedOutHelp =
     'Users who cannot sign in, because their application does not offer any of their factors, by application'
-  labelledGauge(
+  createLabelledGauge(
     registry,
     { name: 'countersign_locked_out_users', help: lockedOutHelp, label: 'application' },
     async () =>
       (await lockedOut()).map(
-        (one) => [one.application, Math.max(...one.lockedOut.map(({ users }) => users), 1)] as const,
+        (affected) =>
+          [affected.application, Math.max(...affected.lockedOut.map(({ users }) => users), 1)] as const,
       ),
   )
   const ceilingHelp =
     'Used share of the daily ceiling of messages, or of the part of phones in it, from 0.8 on, by application'
-  labelledGauge(
+  createLabelledGauge(
     registry,
     { name: 'countersign_daily_ceiling_used', help: ceilingHelp, label: 'application' },
     async () =>
@@ -229,8 +230,10 @@ function poolUse(registry: Registry, store: Store): void {
   const counts = store.connections?.bind(store)
   if (!counts) return
   const help = 'Connections of this process to the database, by state (used, idle)'
-  labelledGauge(registry, { name: 'countersign_database_connections', help, label: 'state' }, async () =>
-    Object.entries({ used: counts().used, idle: counts().idle }),
+  createLabelledGauge(
+    registry,
+    { name: 'countersign_database_connections', help, label: 'state' },
+    async () => Object.entries({ used: counts().used, idle: counts().idle }),
   )
   gauge(
     registry,

@@ -5,10 +5,10 @@ import { html } from '../../html.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { DAY_MS } from '../../time.js'
-import { attempt, attemptToFind, onceField, refuseRepeated } from '../form.js'
+import { attempt, attemptToFind, createOnceField, refuseRepeated } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, type Cell, cardTable, timeCell } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf, oncePage } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage, readMode } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
@@ -23,7 +23,7 @@ async function create(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
   const repeated = await refuseRepeated(request, 'The key is in the list, and is not shown again.')
   if (repeated) return keysPage(request, repeated)
-  const mode = modeOf(form.text('mode'))
+  const mode = readMode(form.text('mode'))
   const days = Number(form.text('days'))
   const { found, message } = await attemptToFind(() =>
     operator.createKey(application, {
@@ -69,7 +69,10 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
       'State',
       ...(mayChange ? ['Change'] : []),
     ],
-    [...ofOptions(request, application, mayChange), ...keys.map((key) => row(application, key, mayChange))],
+    [
+      ...listOptionKeys(request, application, mayChange),
+      ...keys.map((key) => row(application, key, mayChange)),
+    ],
     'This application has no keys.',
   )}
 ${mayChange && createForm(application)}`
@@ -77,7 +80,7 @@ ${mayChange && createForm(application)}`
 }
 
 /** The key in the environment, which belongs to the application `default`. */
-function ofOptions({ parts }: PageRequest, application: string, mayChange: boolean): Cell[][] {
+function listOptionKeys({ parts }: PageRequest, application: string, mayChange: boolean): Cell[][] {
   const { optionKey } = parts.doctor
   if (optionKey === undefined || application !== DEFAULT_APPLICATION) return []
   const name = html`<code>SERVICE_API_KEY</code>`
@@ -125,7 +128,7 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
 function createForm(application: string) {
   return html`<h2>Create a key</h2>
 <form class="form" method="post" action="${applicationPath(application, '/keys')}">
-${onceField()}
+${createOnceField()}
 <div class="field"><label for="label">Label</label>
 <input id="label" name="label" maxlength="80" autocomplete="off" aria-describedby="label-hint">
 <span class="mfa-hint" id="label-hint">What it is for, such as "web servers".</span></div>

@@ -36,8 +36,8 @@ async function listPage(
   { operator, account, request, form, parts }: PageRequest,
   message?: PageMessage,
 ): Promise<Page> {
-  const search = textOf(request.query.search)
-  const after = textOf(request.query.after) || undefined
+  const search = readText(request.query.search)
+  const after = readText(request.query.after) || undefined
   const { applications, next } = await operator.searchApplications({ search, after, limit: PAGE_SIZE })
   const more = new URLSearchParams({ ...(search && { search }), ...(next && { after: next }) })
   return {
@@ -50,7 +50,7 @@ async function listPage(
 ${cardTable(
   'Applications',
   ['Application', 'Name', 'Tier', 'Live keys', 'Test keys', 'Created'],
-  applications.map((one) => row(one, parts.doctor.optionKey !== undefined)),
+  applications.map((application) => row(application, parts.doctor.optionKey !== undefined)),
   'No application has this name.',
 )}
 ${next && html`<p><a href="?${more.toString()}">More applications</a></p>`}
@@ -94,12 +94,12 @@ export function messagePath({ application, mode, id }: MessageReference, action 
 }
 
 /** A parameter of the query, if it is one text. */
-export function textOf(value: unknown): string {
+export function readText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
 /** The mode of keys that a form or the query names; `live` for anything but `test`. */
-export function modeOf(text: string): Mode {
+export function readMode(text: string): Mode {
   return text === 'test' ? 'test' : 'live'
 }
 

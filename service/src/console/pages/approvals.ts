@@ -6,7 +6,7 @@ import type { UserReference } from '../../operator/users.js'
 import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, type Cell, cardTable } from '../parts.js'
-import { modeOf } from './applications.js'
+import { readMode } from './applications.js'
 
 /** The path of the page. */
 export const APPROVALS_PATH = '/console/approvals'
@@ -32,18 +32,18 @@ export function changeOrAsk(
   return parts.fourEyes ? attempt(() => operator.approvals.ask(user, change), ASKED) : attempt(make, done)
 }
 
-function referenceOf({ form }: PageRequest): ApprovalReference {
-  return { application: form.text('application'), mode: modeOf(form.text('mode')), id: form.text('id') }
+function readReference({ form }: PageRequest): ApprovalReference {
+  return { application: form.text('application'), mode: readMode(form.text('mode')), id: form.text('id') }
 }
 
 async function approve(request: PageRequest): Promise<Reply> {
-  const reference = referenceOf(request)
+  const reference = readReference(request)
   const done = 'Approved. The change is made.'
   return approvalsPage(request, await attempt(() => request.operator.approvals.approve(reference), done))
 }
 
 async function refuse(request: PageRequest): Promise<Reply> {
-  const reference = referenceOf(request)
+  const reference = readReference(request)
   const done = 'Nothing is changed, and the request is gone.'
   return approvalsPage(request, await attempt(() => request.operator.approvals.refuse(reference), done))
 }
@@ -56,7 +56,7 @@ async function approvalsPage(request: PageRequest, message?: PageMessage): Promi
     section: 'approvals',
     message,
     main: html`${parts.fourEyes ? ON : OFF}
-${await noSecondPerson(request)}
+${await warnOfOnePerson(request)}
 ${cardTable(
   'Approvals',
   ['Change', 'For', 'Asked by', 'Until', 'Who can approve', 'Decide'],
@@ -75,7 +75,7 @@ const OFF = html`<p class="note">Four eyes are off: operators change users and o
 <code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes these changes wait here for a second operator.</p>`
 
 /** The warning where four eyes are on and all administrators are one person. */
-export async function noSecondPerson({ operator, parts }: PageRequest): Promise<Html | false> {
+export async function warnOfOnePerson({ operator, parts }: PageRequest): Promise<Html | false> {
   if (!parts.fourEyes || (await operator.approvals.hasSecondAdmin())) return false
   return html`<div class="mfa-message mfa-message-error" role="status"><p>There are no two administrators who are two persons, so one administrator still
 invites and changes operators alone, and administrators cannot approve each other’s requests. At the command line of the server,

@@ -2,8 +2,8 @@ import { html } from '../../html.js'
 import type { AuditFilter } from '../../operator/audit-log.js'
 import { attemptToFind } from '../form.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable, dayOf } from '../parts.js'
-import { textOf } from './applications.js'
+import { cardTable, parseDay } from '../parts.js'
+import { readText } from './applications.js'
 
 const PATH = '/console/audit'
 const MAX_LISTED = 200
@@ -12,40 +12,45 @@ const MAX_EXPORTED = 10_000
 /** The audit log, and its export. */
 export const AUDIT_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'viewer', handle: auditPage },
-  { method: 'get', path: `${PATH}.csv`, least: 'viewer', handle: (request) => exported(request, 'csv') },
-  { method: 'get', path: `${PATH}.jsonl`, least: 'viewer', handle: (request) => exported(request, 'jsonl') },
+  { method: 'get', path: `${PATH}.csv`, least: 'viewer', handle: (request) => exportEntries(request, 'csv') },
+  {
+    method: 'get',
+    path: `${PATH}.jsonl`,
+    least: 'viewer',
+    handle: (request) => exportEntries(request, 'jsonl'),
+  },
 ]
 
 const FIELDS = ['application', 'actor', 'action', 'from', 'to'] as const
 type Field = (typeof FIELDS)[number]
 
 /** The values entered, by field; a date is `YYYY-MM-DD`. */
-function enteredIn({ request }: PageRequest): Readonly<Record<Field, string>> {
-  const entries = FIELDS.map((name) => [name, textOf(request.query[name])])
+function readEntered({ request }: PageRequest): Readonly<Record<Field, string>> {
+  const entries = FIELDS.map((name) => [name, readText(request.query[name])])
   return Object.fromEntries(entries) as Record<Field, string>
 }
 
 /** The id of an entry, if the page is to begin after it. */
-function beginningOf({ request }: PageRequest): string | undefined {
-  const id = textOf(request.query.before)
+function readBeginning({ request }: PageRequest): string | undefined {
+  const id = readText(request.query.before)
   return /^\d{1,18}$/.test(id) ? id : undefined
 }
 
 function filterFrom(request: PageRequest, limit: number): AuditFilter {
-  const entered = enteredIn(request)
+  const entered = readEntered(request)
   return {
-    before: beginningOf(request),
+    before: readBeginning(request),
     application: entered.application || undefined,
     actor: entered.actor || undefined,
     action: entered.action || undefined,
-    from: dayOf(entered.from, 0),
-    until: dayOf(entered.to, 1),
+    from: parseDay(entered.from, 0),
+    until: parseDay(entered.to, 1),
     limit,
   }
 }
 
 async function auditPage(request: PageRequest): Promise<Reply> {
-  const entered = enteredIn(request)
+  const entered = readEntered(request)
   const { found: entries, message } = await find(request, MAX_LISTED)
   const last = entries.length === MAX_LISTED && entries.at(-1)
   const query = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
@@ -87,7 +92,7 @@ function field(name: Field, value: string) {
 <input id="${name}" name="${name}" type="${type}" value="${value}"></div>`
 }
 
-async function exported(request: PageRequest, format: 'csv' | 'jsonl'): Promise<Reply> {
+async function exportEntries(request: PageRequest, format: 'csv' | 'jsonl'): Promise<Reply> {
   const { found, message } = await find(request, MAX_EXPORTED)
   if (message) return auditPage(request)
   const rows = found.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))

@@ -3,9 +3,9 @@ import { type Html, html } from '../../html.js'
 import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'
-import { attempt, attemptToFind, ConsoleError, onceField, refuseRepeated } from '../form.js'
+import { attempt, attemptToFind, ConsoleError, createOnceField, refuseRepeated } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, type Cell, cardTable, counted, countedAre, shownAddress, timeOf } from '../parts.js'
+import { buttonForm, type Cell, cardTable, countAre, countNoun, renderTime, shownAddress } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
@@ -74,7 +74,7 @@ function stateBadge({ state, failingSince }: Pick<EventEndpoint, 'state' | 'fail
 function createForm({ form, application }: PageRequest): Html {
   const chosen = form.all('types')
   return html`<h2>Create an endpoint</h2>
-<form class="form" method="post" action="${applicationPath(application, '/events')}">${onceField()}
+<form class="form" method="post" action="${applicationPath(application, '/events')}">${createOnceField()}
 <div class="field"><label for="url">Address</label>
 <input id="url" name="url" type="url" required maxlength="1000" autocomplete="off" value="${form.text('url')}" aria-describedby="url-hint">
 <span class="mfa-hint" id="url-hint">https, at a public host</span></div>
@@ -100,18 +100,20 @@ export const EVENT_ENDPOINT_ROUTES: readonly PageRoute[] = [
     const done = 'The endpoint gets events again, those first that wait.'
     return attempt(() => events.resume(endpoint), done)
   }),
-  changing('test', (events, endpoint) => posted(() => events.test(endpoint))),
-  changing('resend', (events, endpoint, form) => posted(() => events.resend(endpoint, form.text('event')))),
+  changing('test', (events, endpoint) => describeAttempt(() => events.test(endpoint))),
+  changing('resend', (events, endpoint, form) =>
+    describeAttempt(() => events.resend(endpoint, form.text('event'))),
+  ),
   changing('resend-given-up', (events, endpoint, form) => {
     const until = Number(form.text('until')) || 0
-    const done = (count: number) => `${countedAre(count, 'event')} posted again, like new ones.`
+    const done = (count: number) => `${countAre(count, 'event')} posted again, like new ones.`
     return attempt(() => events.resendGivenUp(endpoint, until), done)
   }),
   { method: 'post', path: `${PATH}/rotate`, least: 'admin', stepUp: true, handle: rotate },
   { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
 ]
 
-function referenceOf({ request, application }: PageRequest): EndpointReference {
+function readReference({ request, application }: PageRequest): EndpointReference {
   return { application, endpoint: String(request.params.endpoint) }
 }
 
@@ -130,13 +132,13 @@ function changing(
     least: 'support',
     async handle(request) {
       const { operator, form } = request
-      return endpointPage(request, await change(operator.events, referenceOf(request), form))
+      return endpointPage(request, await change(operator.events, readReference(request), form))
     },
   }
 }
 
 /** The text of the page about one attempt. */
-async function posted(
+async function describeAttempt(
   work: () => Promise<Pick<EventDelivery, 'state' | 'status' | 'answer'>>,
 ): Promise<PageMessage> {
   const { found, message } = await attemptToFind(work)
@@ -148,24 +150,24 @@ async function posted(
 }
 
 async function rotate(request: PageRequest): Promise<Reply> {
-  const reference = referenceOf(request)
+  const reference = readReference(request)
   const { found, message } = await attemptToFind(() => request.operator.events.rotateSecret(reference))
   if (!found) return endpointPage(request, message)
   return eventSecretPage(reference.application, { id: reference.endpoint, ...found })
 }
 
 async function remove(request: PageRequest): Promise<Reply> {
-  const reference = referenceOf(request)
+  const reference = readReference(request)
   const message = await attempt(() => request.operator.events.remove(reference), '')
   if (message.tone === 'error') return endpointPage(request, message)
   return { redirect: applicationPath(reference.application, '/events') }
 }
 
 async function endpointPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const { application, endpoint: id } = referenceOf(request)
+  const { application, endpoint: id } = readReference(request)
   const { operator, account } = request
   const until = Date.now()
-  const endpoint = (await operator.events.list(application)).find((one) => one.id === id)
+  const endpoint = (await operator.events.list(application)).find((listed) => listed.id === id)
   if (!endpoint) throw new ConsoleError(404, 'There is no endpoint of this name.')
   const deliveries = await operator.events.deliveries({ application, endpoint: id }, LISTED)
   const mayHelp = isAtLeast(account.role, 'support')
@@ -191,9 +193,9 @@ function facts(application: string, endpoint: EventEndpoint): Html {
 <dt>Application</dt><dd>${application}</dd>
 <dt>Address</dt><dd>${shownAddress(url)}</dd>
 <dt>Events</dt><dd>${types.join(', ')}</dd>
-<dt>State</dt><dd>${stateBadge({ state, failingSince })}${failingSince !== null && html` since ${timeOf(failingSince)}`}</dd>
+<dt>State</dt><dd>${stateBadge({ state, failingSince })}${failingSince !== null && html` since ${renderTime(failingSince)}`}</dd>
 <dt>Waiting</dt><dd>${queued}</dd>
-<dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${timeOf(formerSecretUntil)}`}</dd>
+<dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${renderTime(formerSecretUntil)}`}</dd>
 </dl>`
 }
 
@@ -202,7 +204,7 @@ function actions(application: string, { id, state, givenUp }: EventEndpoint, rol
     buttonForm(endpointPath(application, id, `/${action}`), name, fields)
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
   return html`<div class="form-row">${button('test', 'Send a test event')}${change}
-${givenUp > 0 && button('resend-given-up', `Resend ${counted(givenUp, 'event')} given up`, { until })}
+${givenUp > 0 && button('resend-given-up', `Resend ${countNoun(givenUp, 'event')} given up`, { until })}
 ${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
 <p class="note">For 24 hours after a replacement, requests are signed with the former secret, too. Removing an endpoint deletes its
 events.</p>`

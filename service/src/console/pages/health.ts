@@ -3,11 +3,11 @@ import { diagnoseStore } from '../../operator/diagnose-store.js'
 import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isProduction } from '../../process/production.js'
 import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'
-import { type Cell, cardTable, countOf, timeOf } from '../parts.js'
+import { type Cell, cardTable, countOf, renderTime } from '../parts.js'
 import { applicationPath } from './applications.js'
 import { endpointPath } from './events.js'
 import { numbersSection } from './numbers.js'
-import { inWords, settingPath } from './settings.js'
+import { settingPath, spellName } from './settings.js'
 
 /** The path of the page. */
 export const HEALTH_PATH = '/console/health'
@@ -38,7 +38,7 @@ async function queueFacts({ operator }: PageRequest): Promise<Html> {
   return html`<dl class="facts">
 <dt>Messages that wait</dt><dd>${countOf(waiting)}</dd>
 <dt>Due by now</dt><dd>${countOf(due)}</dd>
-<dt>Oldest due message</dt><dd>${oldestDueAt === null ? '–' : html`due since ${timeOf(oldestDueAt)}`}</dd>
+<dt>Oldest due message</dt><dd>${oldestDueAt === null ? '–' : html`due since ${renderTime(oldestDueAt)}`}</dd>
 </dl>`
 }
 
@@ -71,7 +71,7 @@ export function findingRow(finding: Diagnostic): Cell[] {
   const name = isProblem ? html`<a href="${pageAbout(finding)}">${subject}</a>` : subject
   const { setting } = finding.about ?? {}
   const link =
-    setting !== undefined && html` Setting: <a href="${pageAbout(finding)}">${inWords(setting)}</a>.`
+    setting !== undefined && html` Setting: <a href="${pageAbout(finding)}">${spellName(setting)}</a>.`
   return [severityBadge(severity), name, html`${sentence(finding)}${isProblem && link}`]
 }
 

@@ -2,8 +2,8 @@ import { html } from '../../html.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, cardTable, counted, countedAre, countOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf, textOf } from './applications.js'
+import { buttonForm, cardTable, countAre, countNoun, countOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, readMode, readText } from './applications.js'
 import { userPath } from './users.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/locked`
@@ -16,19 +16,19 @@ export const LOCKED_ROUTES: readonly PageRoute[] = [
 
 async function unlock(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
-  const mode = modeOf(form.text('mode'))
+  const mode = readMode(form.text('mode'))
   const lockedBy = Number(form.text('until')) || 0
   const unlockAll = () => operator.unlockUsers({ application, mode, lockedBy })
-  const done = (count: number) => `${countedAre(count, 'user')} unlocked. Disabled factors stay disabled.`
+  const done = (count: number) => `${countAre(count, 'user')} unlocked. Disabled factors stay disabled.`
   return lockedPage(request, await attempt(unlockAll, done))
 }
 
 async function lockedPage(request: PageRequest, message?: PageMessage): Promise<Reply> {
   const { application } = request
-  const mode = modeOf(request.form.text('mode') || textOf(request.request.query.mode))
+  const mode = readMode(request.form.text('mode') || readText(request.request.query.mode))
   const until = Date.now()
   const { count, users } = await request.operator.listLocked({ application, mode })
-  const label = `Unlock ${counted(count, 'user')}`
+  const label = `Unlock ${countNoun(count, 'user')}`
   const fields = { mode, until }
   const main = html`<p>Locked now: ${countOf(count)}. Too many wrong codes lock a user, and the lock ends by itself.</p>
 ${

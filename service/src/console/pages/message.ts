@@ -2,16 +2,16 @@ import { html } from '../../html.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { attempt, orNotFound } from '../form.js'
+import { attempt, readOrNotFound } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, type Cell, cardTable, timeOf } from '../parts.js'
+import { buttonForm, type Cell, cardTable, renderTime } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationPage,
   applicationPath,
   messagePath,
-  modeOf,
-  textOf,
+  readMode,
+  readText,
 } from './applications.js'
 import { userPath } from './users.js'
 
@@ -32,26 +32,29 @@ export const MESSAGE_TONES: Readonly<Record<string, string>> = {
   expired: ' badge-bad',
 }
 
-function referenceOf({ application, request: { params, query } }: PageRequest): MessageReference {
-  return { application, mode: modeOf(textOf(query.mode)), id: String(params.id) }
+function readReference({ application, request: { params, query } }: PageRequest): MessageReference {
+  return { application, mode: readMode(readText(query.mode)), id: String(params.id) }
 }
 
 async function retry(request: PageRequest): Promise<Reply> {
   const done = 'The message is sent within seconds. Reload the page to see what becomes of it.'
-  return onePage(request, await attempt(() => request.operator.retryMessage(referenceOf(request)), done))
+  return onePage(request, await attempt(() => request.operator.retryMessage(readReference(request)), done))
 }
 
 async function showUser(request: PageRequest): Promise<Reply> {
-  const find = () => request.operator.findUserOfMessage(referenceOf(request))
+  const find = () => request.operator.findUserOfMessage(readReference(request))
   return {
-    redirect: userPath(request, await orNotFound(find, 'Nothing is stored about the user of this message.')),
+    redirect: userPath(
+      request,
+      await readOrNotFound(find, 'Nothing is stored about the user of this message.'),
+    ),
   }
 }
 
 async function onePage(request: PageRequest, message?: PageMessage): Promise<Reply> {
-  const reference = referenceOf(request)
+  const reference = readReference(request)
   const { application, mode } = reference
-  const found = await orNotFound(() => request.operator.showMessage(reference), NO_MESSAGE)
+  const found = await readOrNotFound(() => request.operator.showMessage(reference), NO_MESSAGE)
   const { id, channel, to, country, state, carrier, carrierId, attempts, price, expiresAt } = found
   const main = html`<dl class="facts">
 <dt>Message</dt><dd><code>${id}</code>, of ${application}</dd>
@@ -60,7 +63,7 @@ async function onePage(request: PageRequest, message?: PageMessage): Promise<Rep
 <dt>Attempts</dt><dd>${attempts}</dd>
 <dt>Carrier</dt><dd>${carrier ?? '–'}${carrierId !== null && html`, under the id <code>${carrierId}</code>`}</dd>
 <dt>Price</dt><dd>${price ?? 'The carrier does not say.'}</dd>
-<dt>Expires</dt><dd>${timeOf(expiresAt)}</dd>
+<dt>Expires</dt><dd>${renderTime(expiresAt)}</dd>
 </dl>
 <h2>What happened</h2>
 ${cardTable('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}

@@ -6,14 +6,14 @@ import { isAtLeast } from '../../operator/rights.js'
 import type { WaitingFilter } from '../../operator/waiting-messages.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, cardTable, counted, countedAre, dayOf } from '../parts.js'
+import { buttonForm, cardTable, countAre, countNoun, parseDay } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationPage,
   applicationPath,
   messagePath,
-  modeOf,
-  textOf,
+  readMode,
+  readText,
 } from './applications.js'
 import { MESSAGE_TONES } from './message.js'
 
@@ -33,19 +33,19 @@ type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 /** Lets the messages that were counted be sent now. */
 async function retry(request: PageRequest): Promise<Reply> {
   const attemptedBy = Number(request.form.text('until')) || 0
-  const filter = { ...waitingFilter(request.application, enteredIn(request)), attemptedBy }
-  const done = (count: number) => `${countedAre(count, 'message')} sent within seconds.`
+  const filter = { ...waitingFilter(request.application, readEntered(request)), attemptedBy }
+  const done = (count: number) => `${countAre(count, 'message')} sent within seconds.`
   return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
-function enteredIn({ request }: PageRequest): Entered {
-  return Object.fromEntries(FIELDS.map((name) => [name, textOf(request.query[name])])) as Entered
+function readEntered({ request }: PageRequest): Entered {
+  return Object.fromEntries(FIELDS.map((name) => [name, readText(request.query[name])])) as Entered
 }
 
 function waitingFilter(application: string, entered: Entered): WaitingFilter {
   return {
     application,
-    mode: modeOf(entered.mode),
+    mode: readMode(entered.mode),
     channel: CHANNELS.find((name) => name === entered.channel),
     carrier: entered.carrier || undefined,
   }
@@ -53,13 +53,13 @@ function waitingFilter(application: string, entered: Entered): WaitingFilter {
 
 async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply> {
   const { application } = request
-  const entered = enteredIn(request)
+  const entered = readEntered(request)
   const filter: MessageFilter = {
     ...waitingFilter(application, entered),
     state: STATES.find((name) => name === entered.state),
-    from: dayOf(entered.from, 0),
-    until: dayOf(entered.to, 1),
-    after: textOf(request.request.query.after) || undefined,
+    from: parseDay(entered.from, 0),
+    until: parseDay(entered.to, 1),
+    after: readText(request.request.query.after) || undefined,
     limit: PAGE_SIZE,
   }
   const none: MessagePage = { messages: [] }
@@ -87,7 +87,7 @@ async function waitingForm(
   const count = await operator.countWaiting(waitingFilter(application, entered))
   if (count === 0) return false
   const action = `${applicationPath(application, '/messages/retry')}?${String(new URLSearchParams(entered))}`
-  return buttonForm(action, `Send ${counted(count, 'waiting message')} now`, { until })
+  return buttonForm(action, `Send ${countNoun(count, 'waiting message')} now`, { until })
 }
 
 function filterForm(application: string, entered: Entered): Html {

@@ -10,7 +10,7 @@ import {
 } from '../../operator/activity.js'
 import { CHART_SCRIPTS, type PageRequest, type PageRoute, type Reply } from '../page.js'
 import { type Cell, table } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, readText } from './applications.js'
 
 /** The numbers of one application. */
 export const NUMBER_ROUTES: readonly PageRoute[] = [
@@ -34,7 +34,7 @@ export async function numbersSection(
   { operator, request }: PageRequest,
   application: string | undefined,
 ): Promise<Html> {
-  const wanted = textOf(request.query.period)
+  const wanted = readText(request.query.period)
   const period = (Object.keys(PERIODS) as ActivityPeriod[]).find((name) => name === wanted) ?? 'day'
   const report = await operator.showActivity({ application, period })
   const isByDay = period === 'month'

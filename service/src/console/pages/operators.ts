@@ -5,8 +5,8 @@ import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, cardTable, timeCell, timeOf } from '../parts.js'
-import { ASKED, noSecondPerson } from './approvals.js'
+import { buttonForm, cardTable, renderTime, timeCell } from '../parts.js'
+import { ASKED, warnOfOnePerson } from './approvals.js'
 
 const PATH = '/console/operators'
 
@@ -127,19 +127,19 @@ async function operatorsPage(request: PageRequest, message?: PageMessage): Promi
     title: 'Operators',
     section: 'operators',
     message,
-    main: html`${await noSecondPerson(request)}
+    main: html`${await warnOfOnePerson(request)}
 ${cardTable(
   'Operators',
   ['Email address', 'Role', 'State', 'Second factors', 'Last sign-in', 'Change'],
-  operators.map((one) => [
-    html`${one.email}${parts.fourEyes && samePersonNote(one)}`,
-    one.role,
-    stateOf(one),
-    one.isExternal
+  operators.map((listed) => [
+    html`${listed.email}${parts.fourEyes && renderSamePerson(listed)}`,
+    listed.role,
+    stateOf(listed),
+    listed.isExternal
       ? 'at the identity provider'
-      : one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
-    timeCell(one.signedInAt),
-    one.email === account.email ? 'your own account' : actions(one),
+      : listed.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
+    timeCell(listed.signedInAt),
+    listed.email === account.email ? 'your own account' : actions(listed),
   ]),
   'There are no operators.',
 )}
@@ -158,7 +158,7 @@ ${ROLES.map((role, at) => html`<label><input type="radio" name="role" value="${r
 const MAX_NAMED = 3
 
 /** With whom an operator counts as one person, so that they do not approve each other's requests. */
-function samePersonNote({ samePersonAs }: OperatorSummary): Html | false {
+function renderSamePerson({ samePersonAs }: OperatorSummary): Html | false {
   if (samePersonAs.length === 0) return false
   const more = samePersonAs.length - MAX_NAMED
   const named = samePersonAs.slice(0, MAX_NAMED).join(', ')
@@ -179,13 +179,13 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
 
 function stateOf({ state, invitedUntil }: OperatorSummary): Html {
   const badge = html`<span class="badge${state === 'active' && ' badge-good'}${state === 'disabled' && ' badge-bad'}">${state}</span>`
-  if (invitedUntil !== null) return html`${badge} until ${timeOf(invitedUntil)}`
+  if (invitedUntil !== null) return html`${badge} until ${renderTime(invitedUntil)}`
   return state === 'invited' ? html`${badge} link has expired` : badge
 }
 
 /** The forms for an operator, which stay closed until they are needed. */
-function actions(one: OperatorSummary): Html {
-  const { email, role, state, invitedUntil, isExternal } = one
+function actions(listed: OperatorSummary): Html {
+  const { email, role, state, invitedUntil, isExternal } = listed
   const button = (action: string, label: string) => buttonForm(`${PATH}/${action}`, label, { email })
   const roles = html`<form class="form-row" method="post" action="${PATH}/role">
 <input type="hidden" name="email" value="${email}">

@@ -3,7 +3,7 @@ import type { LastHour } from '../../operator/activity.js'
 import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
-import { type Cell, timeOf } from '../parts.js'
+import { type Cell, renderTime } from '../parts.js'
 import { APPROVALS_PATH } from './approvals.js'
 import { diagnose, findingRow, findingsTable, HEALTH_PATH, severityBadge } from './health.js'
 
@@ -28,7 +28,7 @@ async function overviewPage(request: PageRequest): Promise<Page> {
     section: 'overview',
     main: html`<h2>Needs attention</h2>
 ${rows.length === 0 ? html`<p>${severityBadge('ok')} Nothing.</p>` : findingsTable('Needs attention', rows)}
-${withoutData(findings)}
+${renderUnknown(findings)}
 <h2>The last hour</h2>${lastHour(await operator.showLastHour())}
 <h2>This service</h2><dl class="facts">
 <dt>Release</dt><dd>${info.version}</dd>
@@ -40,7 +40,7 @@ ${withoutData(findings)}
 }
 
 /** The checks that gave no verdict, so that they are not taken for fine. */
-function withoutData(findings: readonly Diagnostic[]): Html | false {
+function renderUnknown(findings: readonly Diagnostic[]): Html | false {
   const subjects = findings.filter(({ severity }) => severity === 'no data').map(({ subject }) => subject)
   return (
     subjects.length > 0 &&
@@ -56,18 +56,19 @@ async function attention(request: PageRequest, findings: readonly Diagnostic[]):
   const { operator, parts } = request
   const { oldestDueAt, due } = await operator.showQueue()
   const isSlow = oldestDueAt !== null && Date.now() - oldestDueAt > SLOW_MS
-  const found = (severity: Diagnostic['severity']) => findings.filter((one) => one.severity === severity)
+  const listFound = (severity: Diagnostic['severity']) =>
+    findings.filter((finding) => finding.severity === severity)
   const warning = (section: 'carriers' | 'queue', text: Html): Cell[] => [
     severityBadge('warning'),
     html`<a href="${HEALTH_PATH}#${section}">${section}</a>`,
     text,
   ]
   const paused = parts.pausedCarriers().map(({ carrier, until }) => {
-    const text = html`This process has paused the carrier ${carrier} after failures, and tries it again from ${timeOf(until)} on.`
+    const text = html`This process has paused the carrier ${carrier} after failures, and tries it again from ${renderTime(until)} on.`
     return warning('carriers', text)
   })
-  const late = isSlow && html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`
-  const problems = [...found('error'), ...found('warning')].map(findingRow)
+  const late = isSlow && html`${due} messages are due, the oldest since ${renderTime(oldestDueAt)}.`
+  const problems = [...listFound('error'), ...listFound('warning')].map(findingRow)
   return [...(await ownApprovals(request)), ...paused, ...(late ? [warning('queue', late)] : []), ...problems]
 }
 

@@ -4,7 +4,7 @@ import { openIfSealed, seal } from '../../store/secrets/seal.js'
 import { attemptToFind } from '../form.js'
 import { type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
 import { cardTable } from '../parts.js'
-import { messagePath, textOf } from './applications.js'
+import { messagePath, readText } from './applications.js'
 import { userPath } from './users.js'
 
 /** The search field of every page. What is searched is posted, and sealed where it is a part of an address. */
@@ -21,7 +21,7 @@ async function search(request: PageRequest): Promise<Reply> {
   const { found } = await find(request, searched)
   const pages = [
     ...found.users.map((user) => userPath(request, user)),
-    ...found.messages.map((one) => messagePath(one)),
+    ...found.messages.map((message) => messagePath(message)),
   ]
   const [first] = pages
   const list = `${SEARCH_PATH}?for=${seal(request.parts.keys, IDENTITY, searched)}`
@@ -29,7 +29,7 @@ async function search(request: PageRequest): Promise<Reply> {
 }
 
 async function resultPage(request: PageRequest): Promise<Reply> {
-  const sealed = textOf(request.request.query.for)
+  const sealed = readText(request.request.query.for)
   const searched = openIfSealed(request.parts.keys, IDENTITY, sealed) ?? ''
   const { found, message } = await find(request, searched)
   return {
@@ -50,19 +50,19 @@ function find({ operator }: PageRequest, text: string) {
 }
 
 function rows(request: PageRequest, { users, messages }: Found) {
-  const keysOf = (mode: string) => (mode === 'test' ? ', test keys' : '')
+  const nameKeys = (mode: string) => (mode === 'test' ? ', test keys' : '')
   return cardTable(
     'Found',
     ['What', 'Application', 'Reference'],
     [
       ...users.map((user) => [
         html`<a href="${userPath(request, user)}">${user.shown}</a>`,
-        `${user.application}${keysOf(user.mode)}`,
+        `${user.application}${nameKeys(user.mode)}`,
         html`<code>${user.reference}</code>`,
       ]),
       ...messages.map((message) => [
         html`<a href="${messagePath(message)}">Message</a>`,
-        `${message.application}${keysOf(message.mode)}`,
+        `${message.application}${nameKeys(message.mode)}`,
         html`<code>${message.id}</code>`,
       ]),
     ],

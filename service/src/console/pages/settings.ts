@@ -11,7 +11,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { MESSAGE_ID } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, readText } from './applications.js'
 
 interface SettingField extends SettingDescription {
   readonly label: string
@@ -24,11 +24,15 @@ interface SettingGroup {
 
 const SETTING_GROUPS: readonly SettingGroup[] = GROUPS.map(({ title, settings }) => ({
   title,
-  fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),
+  fields: settings.map((setting) => ({
+    ...setting,
+    label: spellName(setting.name),
+    hint: wholeHint(setting),
+  })),
 }))
 
 /** `sendsPerDay` as "Sends per day". */
-export function inWords(name: string): string {
+export function spellName(name: string): string {
   const words = name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^sms/, 'SMS')
@@ -56,9 +60,9 @@ const FIELDS = SETTING_GROUPS.flatMap(({ fields }) => fields)
 /** Saves the fields that differ from what the page showed, and leaves all others alone. */
 async function save(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
-  const changed = FIELDS.filter((field) => entered(form, field) !== form.exact(`was.${field.name}`))
+  const changed = FIELDS.filter((field) => readEntered(form, field) !== form.exact(`was.${field.name}`))
   if (changed.length === 0) return settingsPage(request, { tone: 'success', text: 'Nothing was changed.' })
-  const isUnset = (field: SettingField) => entered(form, field) === DEFAULT
+  const isUnset = (field: SettingField) => readEntered(form, field) === DEFAULT
   const unset = changed.filter(isUnset).map(({ name }) => name)
   const written = changed
     .filter((field) => !isUnset(field))
@@ -96,7 +100,7 @@ const DEFAULT = ''
 const NOTHING = 'none'
 
 /** The values entered, as an operator writes it; `DEFAULT` for the default. */
-function entered(form: Form, { name, choices, isList }: SettingField): string {
+function readEntered(form: Form, { name, choices, isList }: SettingField): string {
   if (!choices || !isList) return form.text(name).replaceAll('\r\n', '\n')
   const chosen = choices.filter((choice) => form.all(name).includes(choice)).join(',')
   const isDefault = form.exact(`default.${name}`) === 'on'
@@ -106,7 +110,7 @@ function entered(form: Form, { name, choices, isList }: SettingField): string {
 }
 
 function toWrite(form: Form, field: SettingField): string {
-  const text = entered(form, field)
+  const text = readEntered(form, field)
   return field.isList && text === NOTHING ? '' : text
 }
 
@@ -121,7 +125,7 @@ async function settingsPage(
   const mayChange = isAtLeast(request.account.role, 'admin')
   const main = html`${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
-${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, wrong, linked: textOf(request.request.query.setting) }))}
+${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, wrong, linked: readText(request.request.query.setting) }))}
 ${locksOut && html`<div class="checks"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</button></div>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`
@@ -141,21 +145,26 @@ interface FieldState {
 /** A group, which is closed unless it has the setting of a link, or an entry that was not saved. */
 function groupOf({ title, fields }: SettingGroup, settings: readonly Setting[], state: FieldState): Html {
   const { form, linked } = state
-  const isEdited = form && fields.some((field) => entered(form, field) !== form.exact(`was.${field.name}`))
+  const isEdited =
+    form && fields.some((field) => readEntered(form, field) !== form.exact(`was.${field.name}`))
   const isOpen = isEdited || fields.some(({ name }) => name === linked)
   const shown = fields.map((field) => ({ field, setting: settings.find(({ name }) => name === field.name) }))
   const changed = shown.filter(({ setting }) => setting && !setting.isUsual).length
   const count = changed === 0 ? 'as the default' : `${changed} of ${fields.length} differ from the default`
   return html`<details class="group"${isOpen && html` open`}><summary><h2>${title}</h2> <span class="badge${changed > 0 && ' badge-on'}">${count}</span></summary>
-<div class="grid">${shown.map(({ field, setting }) => fieldOf(field, setting, state))}</div></details>`
+<div class="grid">${shown.map(({ field, setting }) => renderField(field, setting, state))}</div></details>`
 }
 
-function fieldOf(field: SettingField, setting: Setting | undefined, { mayChange, form, wrong }: FieldState) {
+function renderField(
+  field: SettingField,
+  setting: Setting | undefined,
+  { mayChange, form, wrong }: FieldState,
+) {
   if (!setting) return html``
   const { name, hint } = field
   const { value, from } = setting
   const kept = from === 'default' ? DEFAULT : field.isList ? value || NOTHING : value
-  const typed = form && entered(form, field)
+  const typed = form && readEntered(form, field)
   // A setting that was not touched may have been changed by another operator.
   const shown = typed !== undefined && typed !== form?.exact(`was.${name}`) ? typed : kept
   return html`<div class="field">

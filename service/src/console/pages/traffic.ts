@@ -1,5 +1,5 @@
 import { html } from '../../html.js'
-import { conversionState, percentOf } from '../../operator/activity.js'
+import { computePercent, conversionState } from '../../operator/activity.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt } from '../form.js'
@@ -42,7 +42,7 @@ most untyped codes come first. Codes that nobody types are a sign of SMS pumping
 ${cardTable(
   'Traffic to phones',
   ['Destination', 'This hour', 'Sent', 'Typed', 'Share', 'State', ...(mayChange ? ['Change'] : [])],
-  traffic.map((one) => [...row(one), ...(mayChange ? [button(application, one)] : [])]),
+  traffic.map((country) => [...row(country), ...(mayChange ? [button(application, country)] : [])]),
   'No codes were sent to phones.',
 )}
 ${
@@ -56,7 +56,7 @@ ${
 }
 
 function row({ destination, thisHour, sent, typed, pausedAt }: PhoneTrafficSummary) {
-  const percent = percentOf({ codes: sent, typed })
+  const percent = computePercent({ codes: sent, typed })
   const state =
     pausedAt !== null
       ? html`<span class="badge badge-bad">paused</span>`

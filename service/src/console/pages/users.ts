@@ -1,13 +1,13 @@
 import { KEY_METHODS, type Key } from 'countersign/protocol'
 import { type Html, html } from '../../html.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { accountOf, type UserReference, type UserState } from '../../operator/users.js'
-import { partitionOf } from '../../store/partition.js'
+import { readAccount, type UserReference, type UserState } from '../../operator/users.js'
+import { getPartition } from '../../store/partition.js'
 import { accountReference } from '../../store/secrets/keys.js'
 import { openIfSealed, seal } from '../../store/secrets/seal.js'
 import { attempt, attemptToFind, ConsoleError } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable, table, timeCell, timeOf } from '../parts.js'
+import { cardTable, renderTime, table, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, messagePath } from './applications.js'
 import { changeOrAsk } from './approvals.js'
 
@@ -81,13 +81,13 @@ export const USER_ROUTES: readonly PageRoute[] = [
 ]
 
 async function unlock(request: PageRequest): Promise<Reply> {
-  const user = namedUser(request)
+  const user = readUserReference(request)
   const done = 'The account is unlocked. Disabled factors stay disabled.'
   return userPage(request, await attempt(() => request.operator.unlockUser(user), done))
 }
 
 async function disable(request: PageRequest): Promise<Reply> {
-  const user = namedUser(request)
+  const user = readUserReference(request)
   const factor = request.form.text('factor')
   const done = 'The factor is disabled until the user sets it up again.'
   const make = () => request.operator.disableFactor(user, factor)
@@ -96,7 +96,7 @@ async function disable(request: PageRequest): Promise<Reply> {
 }
 
 async function removeKey(request: PageRequest): Promise<Reply> {
-  const user = namedUser(request)
+  const user = readUserReference(request)
   const key = request.form.text('key')
   const done = 'The key is removed. The user can add it again after signing in with another factor.'
   const make = () => request.operator.removeUserKey(user, key)
@@ -105,7 +105,7 @@ async function removeKey(request: PageRequest): Promise<Reply> {
 }
 
 async function erase(request: PageRequest): Promise<Reply> {
-  const user = namedUser(request)
+  const user = readUserReference(request)
   if (request.form.exact('confirmed') !== 'on') {
     return userPage(request, { tone: 'error', text: 'Tick the box to erase the account.' })
   }
@@ -119,7 +119,7 @@ const NOTHING_KNOWN: PageMessage = { tone: 'error', text: 'Nothing is known of t
 
 async function userPage(request: PageRequest, message?: PageMessage): Promise<Page> {
   const { operator, account } = request
-  const user = namedUser(request)
+  const user = readUserReference(request)
   const form: UserForm = (action, content, className = '') =>
     html`<form${className && html` class="${className}"`} method="post" action="${userPath(request, user, action)}">${content}</form>`
   const { found: state } = await attemptToFind(() => operator.showUser(user))
@@ -130,7 +130,7 @@ async function userPage(request: PageRequest, message?: PageMessage): Promise<Pa
   }
   const timeline = await operator.userTimeline(user)
   const keys = await operator.listUserKeys(user)
-  const reference = accountReference(request.parts.keys, partitionOf(user), accountOf(user))
+  const reference = accountReference(request.parts.keys, getPartition(user), readAccount(user))
   const main = html`${facts(user, reference, state)}
 ${state.lockedUntil !== null && form('unlock', html`<button class="small-button">Unlock</button>`)}
 ${keysTable(form, keys)}
@@ -158,7 +158,7 @@ function facts({ application, mode, isAccount }: UserReference, reference: strin
   return html`<dl class="facts">
 <dt>${isAccount ? 'Account' : 'Contact'}</dt><dd>${state.user}, of ${application}${mode === 'test' && ', test keys'}</dd>
 <dt>Reference</dt><dd><code>${reference}</code></dd>
-<dt>Lock</dt><dd>${lockedUntil === null ? 'not locked' : html`<span class="badge badge-bad">locked</span> until ${timeOf(lockedUntil)}`}</dd>
+<dt>Lock</dt><dd>${lockedUntil === null ? 'not locked' : html`<span class="badge badge-bad">locked</span> until ${renderTime(lockedUntil)}`}</dd>
 <dt>Wrong codes in 24 hours</dt><dd>${failures}</dd>
 <dt>Mailbox</dt><dd>${email ?? '–'}</dd>
 <dt>Phone</dt><dd>${phone ?? '–'}</dd>
@@ -192,7 +192,7 @@ export function userPath({ parts }: PageRequest, reference: UserReference, actio
   return applicationPath(application, `/users/${sealed}${action && `/${action}`}`)
 }
 
-function namedUser({ request, parts, application }: PageRequest): UserReference {
+function readUserReference({ request, parts, application }: PageRequest): UserReference {
   const text = openIfSealed(parts.keys, IDENTITY, String(request.params.user))
   const user: UserReference | undefined = text && JSON.parse(text)
   if (user?.application === application) return user

@@ -4,7 +4,7 @@ import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, shownAddress, timeOf } from '../parts.js'
+import { buttonForm, renderTime, shownAddress } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/webhook`
@@ -61,7 +61,7 @@ function facts({ url, channels, formerSecretUntil }: WebhookSummary): Html {
   return html`<dl class="facts">
 <dt>Address</dt><dd>${shownAddress(url)}</dd>
 <dt>Channels</dt><dd>${channels.join(', ')}</dd>
-<dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${timeOf(formerSecretUntil)}`}</dd>
+<dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${renderTime(formerSecretUntil)}`}</dd>
 </dl>`
 }
 

@@ -17,11 +17,12 @@ export const OIDC_PATH = '/console/sign-in/oidc'
 export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
   const { mfa, store, log } = parts
   return createMfa<OperatorAccount>({
-    service: withRecordedFactors(mfa, store),
-    userId: idOf,
+    service: addRecordedFactors(mfa, store),
+    userId: getMfaId,
     factors: () => [],
     policy: () => 'require',
-    appContact: (operator) => (operator.isExternal ? `${idOf(operator)}@operators.invalid` : operator.email),
+    appContact: (operator) =>
+      operator.isExternal ? `${getMfaId(operator)}@operators.invalid` : operator.email,
     onEvent(event) {
       log({ level: 'info', event: `console.${event.type}`, application: CONSOLE_APPLICATION })
       return record(parts, event)
@@ -36,7 +37,7 @@ export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
       signInPath: '/console/sign-in',
       signOutPath: '/console/sign-out',
       homePath: '/console',
-      ...evidenceOf(parts),
+      ...createEvidence(parts),
     },
     limits: { store: consoleLimits(store) },
     languages: { locale: () => 'en' },
@@ -44,12 +45,12 @@ export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
 }
 
 /** The name of an operator in the plugin. Issuer and subject together may be too long for one. */
-function idOf({ email, isExternal }: OperatorAccount): string {
+function getMfaId({ email, isExternal }: OperatorAccount): string {
   return isExternal ? `oidc-${createHash('sha256').update(email).digest('hex').slice(0, 32)}` : email
 }
 
 /** The values of the identity provider that count for its operators if the options list them. */
-function evidenceOf({ oidc }: ConsoleParts) {
+function createEvidence({ oidc }: ConsoleParts) {
   if (!oidc) return {}
   const strong = (values: readonly string[]) =>
     Object.fromEntries(values.map((value) => [value, 'strong' as const]))
@@ -61,7 +62,7 @@ function evidenceOf({ oidc }: ConsoleParts) {
 }
 
 /** The service with the factors in the operator's row: a new invitation has ended all others. One that only the row names cannot be used, and counts. */
-function withRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): MfaService {
+function addRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): MfaService {
   const { factorsOf: known } = mfa
   return {
     ...mfa,
@@ -73,7 +74,8 @@ function withRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): Mfa
         ])
         const recorded = [...(operator?.keys ?? []), ...(operator?.hasApp ? (['app'] as const) : [])]
         const existing = recorded.map(
-          (method) => factors.existing.find((one) => one.method === method) ?? { method, usable: false },
+          (method) =>
+            factors.existing.find((factor) => factor.method === method) ?? { method, usable: false },
         )
         return { ...factors, existing }
       },
@@ -118,7 +120,7 @@ export function consolePassport({ store }: Pick<ConsoleParts, 'store'>) {
       (request: Request, email: string, password: string, done) => {
         const network = clientNetwork(request.ip ?? '')
         checkSignIn(store, { email, password, network }).then((result) => {
-          if (result.outcome === 'accepted') return done(null, asUser(result.operator))
+          if (result.outcome === 'accepted') return done(null, castUser(result.operator))
           return done(null, false, { message: result.outcome })
         }, done)
       },
@@ -126,7 +128,7 @@ export function consolePassport({ store }: Pick<ConsoleParts, 'store'>) {
   )
   // A step-up logs in again; it keeps the time of the password.
   own.serializeUser((user, done) => {
-    const { email, version, signedInAt = Date.now() } = operatorOf(user)
+    const { email, version, signedInAt = Date.now() } = getOperator(user)
     done(null, JSON.stringify([email, version, signedInAt]))
   })
   own.deserializeUser((kept: unknown, done) => {
@@ -136,7 +138,7 @@ export function consolePassport({ store }: Pick<ConsoleParts, 'store'>) {
       // A new password and a disabled account end all sessions.
       if (found?.version !== version) return done(null, false)
       const operator: SessionOperator = { ...found, signedInAt }
-      return done(null, asUser(operator))
+      return done(null, castUser(operator))
     }, done)
   })
   return own
@@ -146,11 +148,11 @@ export function consolePassport({ store }: Pick<ConsoleParts, 'store'>) {
 export type ConsolePassport = ReturnType<typeof consolePassport>
 
 /** The operator behind `request.user`, whose type an app that embeds the service may have extended. */
-export function operatorOf(user: object): SessionOperator {
+export function getOperator(user: object): SessionOperator {
   return user as SessionOperator
 }
 
 /** An operator as Passport's type has users. */
-export function asUser(operator: object): Express.User {
+export function castUser(operator: object): Express.User {
   return operator as Express.User
 }

@@ -6,21 +6,21 @@ import { endExternalSessions, SESSION_MS, signInExternally } from '../../operato
 import {
   CALLBACK_PATH,
   CLIENT_REFUSALS,
+  createFindProvider,
+  createUsedTokenError,
+  findOauthError,
   isTokenRefusal,
   logoutTokenReader,
   type OidcSettings,
-  oauthErrorOf,
-  providerOf,
-  usedToken,
 } from '../../operator/identity-provider.js'
 import { ROLES, type Role } from '../../operator/rights.js'
-import { within } from '../../store/store.js'
+import { createStoreWithin } from '../../store/store.js'
 import { describeError } from '../../telemetry/log/logger.js'
-import { formOf } from '../form.js'
+import { readForm } from '../form.js'
 import type { ConsoleParts } from '../parts.js'
 import { LOGOUT_PATH } from '../security.js'
 import { sendPage } from '../send-page.js'
-import { asUser, OIDC_PATH } from './console-mfa.js'
+import { castUser, OIDC_PATH } from './console-mfa.js'
 
 declare module 'express-session' {
   interface SessionData {
@@ -69,8 +69,8 @@ const REFUSALS = {
 
 type Reason = keyof typeof REFUSALS
 
-function reasonOf(error: unknown): Reason {
-  const refusal = oauthErrorOf(error)
+function findReason(error: unknown): Reason {
+  const refusal = findOauthError(error)
   if (CLIENT_REFUSALS.includes(refusal)) return 'client_refused'
   const code = refusal ?? (error instanceof oidc.ClientError ? error.code : undefined)
   return /^$|unavailable|TIMEOUT|NOT_CONFORM|KEY_SELECTION/.test(code ?? '')
@@ -83,7 +83,7 @@ export function oidcRoutes(
   parts: ConsoleParts,
   settings: OidcSettings,
 ): readonly { readonly method: 'get' | 'post'; readonly path: string; readonly handle: RequestHandler }[] {
-  const findProvider = providerOf(settings)
+  const findProvider = createFindProvider(settings)
   const readLogout = logoutTokenReader(settings, findProvider)
   const callback = new URL(CALLBACK_PATH, parts.url)
 
@@ -102,7 +102,7 @@ export function oidcRoutes(
     const provider = await findProvider().catch((error: unknown) => describeError(error))
     if (typeof provider === 'string') return refuse(response, 'provider_unavailable', provider)
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()]
-    const maxAgeSeconds = maxAgeIn(request)
+    const maxAgeSeconds = readMaxAge(request)
     request.session.oidc = { state, nonce, verifier, maxAgeSeconds, at: Date.now() }
     const address = oidc.buildAuthorizationUrl(provider, {
       ...{ redirect_uri: callback.href, scope: settings.scope, state, nonce },
@@ -127,7 +127,7 @@ export function oidcRoutes(
     // Before the code is exchanged, and in one step for all processes: two answers to one request are not both taken.
     const uses = await consoleCounters(parts.store).add(`oidc:${begun.state}`, ANSWER_LIMIT_MS)
     if (uses > 1) return refuse(response, 'state')
-    const claims = await claimsFor(request, begun)
+    const claims = await requestClaims(request, begun)
     if ('reason' in claims) return refuse(response, claims.reason, claims.detail)
     const { evidence, role, ...person } = claims
     if (!role) {
@@ -139,7 +139,7 @@ export function oidcRoutes(
     const operator = await signInExternally(parts.store, { ...person, role })
     if (!operator) return refuse(response, 'disabled')
     const { returnTo } = request.session
-    request.logIn(asUser({ ...operator, evidence }), (error: unknown) => {
+    request.logIn(castUser({ ...operator, evidence }), (error: unknown) => {
       if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MFA_SESSION_ENDED') {
         return refuse(response, 'session_ended')
       }
@@ -152,7 +152,7 @@ export function oidcRoutes(
     })
   }
 
-  async function claimsFor(request: Request, begun: Begun) {
+  async function requestClaims(request: Request, begun: Begun) {
     try {
       const tokens = await oidc.authorizationCodeGrant(
         await findProvider(),
@@ -173,7 +173,7 @@ export function oidcRoutes(
         session: typeof session === 'string' ? session : undefined,
         issuer: String(ownOf(claims, 'iss')),
         subject: String(ownOf(claims, 'sub')),
-        role: roleIn(ownOf(claims, settings.groupsClaim), settings.groups),
+        role: findRole(ownOf(claims, settings.groupsClaim), settings.groups),
         evidence: {
           issuer: settings.issuer,
           amr: ownOf(claims, 'amr'),
@@ -182,18 +182,18 @@ export function oidcRoutes(
         },
       }
     } catch (error) {
-      return { reason: reasonOf(error), detail: oauthErrorOf(error) ?? describeError(error) }
+      return { reason: findReason(error), detail: findOauthError(error) ?? describeError(error) }
     }
   }
 
   /** All sessions of the person end. A token is used once, unless they cannot be ended. */
   const logOut: RequestHandler = async (request, response) => {
     try {
-      const logout = await readLogout(formOf(request.body).exact('logout_token'))
+      const logout = await readLogout(readForm(request.body).exact('logout_token'))
       await parts.store.transaction(async (tx) => {
         const uses = await consoleCounters(tx).add(`oidc:logout:${logout.jti}`, ANSWER_LIMIT_MS)
-        if (uses > 1) throw usedToken()
-        await endExternalSessions(within(tx, parts.store), logout)
+        if (uses > 1) throw createUsedTokenError()
+        await endExternalSessions(createStoreWithin(tx, parts.store), logout)
       })
       response.end()
     } catch (error) {
@@ -213,7 +213,7 @@ export function oidcRoutes(
 }
 
 /** How old the factors may be: as the plugin asks for a step-up, else as old as a session. */
-function maxAgeIn(request: Request): number {
+function readMaxAge(request: Request): number {
   const given = request.query.max_age
   const seconds = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : SESSION_SECONDS
   return Math.min(seconds, SESSION_SECONDS)
@@ -224,7 +224,7 @@ function ownOf(claims: object, name: string): unknown {
 }
 
 /** The most powerful role of these groups. Anything but a list of texts gives none. */
-function roleIn(claim: unknown, groups: OidcSettings['groups']): Role | undefined {
+function findRole(claim: unknown, groups: OidcSettings['groups']): Role | undefined {
   if (!Array.isArray(claim) || claim.length > MAX_GROUPS) return undefined
   return ROLES.toReversed().find((role) => groups[role].some((group) => claim.includes(group)))
 }

@@ -3,11 +3,11 @@ import { html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { findInvited } from '../../operator/operator-account.js'
 import { PASSWORD_LENGTH } from '../../operator/operator-invitations.js'
-import { formOf } from '../form.js'
+import { readForm } from '../form.js'
 import type { Page, PublicRoute, Reply } from '../page.js'
 import type { ConsoleParts } from '../parts.js'
 import { sendPage } from '../send-page.js'
-import { type ConsolePassport, OIDC_PATH, operatorOf } from './console-mfa.js'
+import { type ConsolePassport, getOperator, OIDC_PATH } from './console-mfa.js'
 
 declare module 'express-session' {
   interface SessionData {
@@ -49,7 +49,7 @@ export function signInHandler(parts: ConsoleParts, passport: ConsolePassport): R
         if (!user) {
           const isLimited = info?.message === 'too_many_attempts'
           const text = REFUSALS[isLimited ? 'too_many_attempts' : 'refused']
-          const page = signInPage(parts, formOf(request.body).text('email'), text)
+          const page = signInPage(parts, readForm(request.body).text('email'), text)
           return sendPage(response, { ...page, status: isLimited ? 429 : 401 }, undefined)
         }
         // Passport starts a new session here (R03), and the plugin withholds the user until the second factor.
@@ -65,7 +65,7 @@ export function signInHandler(parts: ConsoleParts, passport: ConsolePassport): R
 
 /** Ends the session. The identity provider's session goes on, and the page says so. */
 export const signOutHandler: RequestHandler = function signOut(request, response, next) {
-  const isExternal = request.user && operatorOf(request.user).isExternal
+  const isExternal = request.user && getOperator(request.user).isExternal
   request.logout((error: unknown) => {
     if (error) return next(error)
     request.session.destroy((failure: unknown) => {
@@ -102,7 +102,7 @@ export const INVITATION_ROUTES: readonly PublicRoute[] = [
 ]
 
 async function showInvitation(request: Request, _response: Response, { store }: ConsoleParts) {
-  const invited = await findInvited(store, tokenOf(request))
+  const invited = await findInvited(store, readToken(request))
   return invited ? passwordPage(invited.email) : NO_INVITATION
 }
 
@@ -111,10 +111,10 @@ async function acceptInvitation(
   _response: Response,
   { store, operator }: ConsoleParts,
 ): Promise<Reply> {
-  const token = tokenOf(request)
+  const token = readToken(request)
   const invited = await findInvited(store, token)
   if (!invited) return NO_INVITATION
-  const form = formOf(request.body)
+  const form = readForm(request.body)
   const password = form.exact('password')
   if (password !== form.exact('again')) return passwordPage(invited.email, 'The two passwords differ.')
   try {
@@ -127,7 +127,7 @@ async function acceptInvitation(
   return { redirect: '/console/sign-in', status: 307 }
 }
 
-function tokenOf(request: Request): string {
+function readToken(request: Request): string {
   return String(request.params.token)
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Keys, mac } from '../../store/secrets/keys.js'
-import { type Store, statement } from '../../store/store.js'
+import { createStatement, type Store } from '../../store/store.js'
 
 const RETENTION_MS = 24 * 3_600_000
 /** So much longer than a request may take is its key held: after that, the process that handles it counts as dead. */
@@ -49,7 +49,7 @@ const IS_ABANDONED =
   'known.answer IS NULL AND known.request = :request AND known.claimed_until <= :now::bigint'
 
 // `claim` names the operation and the try. A single statement, so that only one of any number of concurrent requests, in any number of processes, is the first.
-const ACQUIRE = statement<
+const ACQUIRE = createStatement<
   Record<'application' | 'name' | 'request' | 'operation' | 'attempt', string> &
     Record<'now' | 'claimedUntil' | 'expiresAt', number>
 >(`INSERT INTO idempotent_request AS known (application, key, request, claim, claimed_until, expires_at)
@@ -69,7 +69,7 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
   /** While secrets rotate, another process may store the request under a former key. Each looks after acquiring, so one of two sees the other. */
   async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Acquisition | undefined> {
     for (const former of keys.previous) {
-      const { name, request } = storedNames(former, keyed)
+      const { name, request } = hashNames(former, keyed)
       const [row] = await store.query<Row>(
         `SELECT request, claim, answer FROM idempotent_request WHERE application = $1 AND key = $2
            AND expires_at > $3 AND (answer IS NOT NULL OR claimed_until > $3)`,
@@ -90,7 +90,7 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
       const { application } = keyed
       const now = Date.now()
       const [operation, attempt] = [randomUUID(), randomUUID()]
-      const { name, request } = storedNames(keys, keyed)
+      const { name, request } = hashNames(keys, keyed)
       const row = await ACQUIRE.first<Row>(store, {
         ...{ application, name, request, operation, attempt, now },
         claimedUntil: now + requestTimeoutMs + AFTER_LIMIT_MS,
@@ -132,7 +132,7 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
 }
 
 /** The stored form of the key and of the request: keyed hashes. */
-function storedNames(keys: Keys, { application, key, content }: KeyedRequest) {
+function hashNames(keys: Keys, { application, key, content }: KeyedRequest) {
   const hash = (parts: readonly (string | number)[]) =>
     mac(keys.references, ['idempotency', application, ...parts]).toString('base64url')
   return { name: hash(['key', key]), request: hash(['request', ...content]) }

@@ -5,7 +5,7 @@ import { tryTo } from '../../try-to.js'
 export const AMBIGUOUS = Symbol('ambiguous')
 
 /** The value of a JSON text, or `undefined`. A number that JavaScript writes otherwise than the text stays a `LosslessNumber` (R154). */
-export function exactJsonIn(text: string): unknown {
+export function parseExactJson(text: string): unknown {
   return tryTo(() => parse(text, undefined, { parseNumber, onDuplicateKey: () => AMBIGUOUS }))
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { jsonIn } from '../../json.js'
-import { AMBIGUOUS, exactJsonIn } from './exact-json.js'
+import { readJson } from '../../json.js'
+import { AMBIGUOUS, parseExactJson } from './exact-json.js'
 import type { ImportedCodes } from './import-row.js'
 
 /** A record of a file; `undefined` for one that cannot be read. */
@@ -19,13 +19,13 @@ export function fieldName(name: string): string {
 }
 
 /** The records of a file: JSON in a list, in objects around it or in lines, or CSV with a heading. `undefined` for anything else. */
-export function recordsOf(file: string | Uint8Array): readonly FileRecord[] | undefined {
-  const content = textOf(file).replace(/^\ufeff/, '')
+export function readRecords(file: string | Uint8Array): readonly FileRecord[] | undefined {
+  const content = decodeText(file).replace(/^\ufeff/, '')
   if (content.includes('\0')) return undefined
   if (!/^\s*[[{]/.test(content)) return csvRecords(content.replace(/\r\n?/g, '\n'))
-  const whole = exactJsonIn(content)
+  const whole = parseExactJson(content)
   if (whole === undefined) return /^\s*\[/.test(content) ? undefined : jsonLines(content)
-  return itemsIn(whole).map(({ value, realm }, index) => ({
+  return listItems(whole).map(({ value, realm }, index) => ({
     line: index + 1,
     fields: jsonFields(value),
     realm,
@@ -33,7 +33,7 @@ export function recordsOf(file: string | Uint8Array): readonly FileRecord[] | un
 }
 
 /** The text of a file in UTF-8, or in UTF-16 with its mark, also where a program has read that as UTF-8. */
-function textOf(file: string | Uint8Array): string {
+function decodeText(file: string | Uint8Array): string {
   if (typeof file !== 'string') {
     const mark = Buffer.from(file.subarray(0, 2)).toString('hex')
     return new TextDecoder({ fffe: 'utf-16le', feff: 'utf-16be' }[mark]).decode(file)
@@ -43,21 +43,21 @@ function textOf(file: string | Uint8Array): string {
 }
 
 /** The records in JSON, with their realms: of a list, of `users` in one or several realms, or of an only list in an object. */
-function itemsIn(json: unknown): readonly { readonly value: unknown; readonly realm?: unknown }[] {
-  if (Array.isArray(json)) return json.flatMap(itemsIn)
-  const object = objectIn(json) ?? {}
+function listItems(json: unknown): readonly { readonly value: unknown; readonly realm?: unknown }[] {
+  if (Array.isArray(json)) return json.flatMap(listItems)
+  const object = readObject(json) ?? {}
   const list = Object.keys(object).length === 1 ? Object.values(object)[0] : object.users
   return Array.isArray(list) ? list.map((value) => ({ value, realm: object.realm })) : [{ value: json }]
 }
 
 function jsonFields(value: unknown): FileRecord['fields'] {
-  const object = objectIn(value)
+  const object = readObject(value)
   // Django's dumpdata has the columns of a `model` in an object of their own, where the user is no `user_id`.
-  const row = object && 'model' in object ? objectIn(object.fields) : undefined
-  return object && fieldsOf(Object.entries(row ? { user_id: row.user, ...row } : object))
+  const row = object && 'model' in object ? readObject(object.fields) : undefined
+  return object && createFields(Object.entries(row ? { user_id: row.user, ...row } : object))
 }
 
-function fieldsOf(named: readonly (readonly [string, unknown])[]): FileRecord['fields'] {
+function createFields(named: readonly (readonly [string, unknown])[]): FileRecord['fields'] {
   const fields = new Map<string, unknown>()
   for (const [written, value] of named) {
     const name = fieldName(written)
@@ -68,7 +68,7 @@ function fieldsOf(named: readonly (readonly [string, unknown])[]): FileRecord['f
 }
 
 /** The value as an object, if it is one. */
-export function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+export function readObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? Object.fromEntries(Object.entries(value)) : undefined
 }
@@ -77,8 +77,8 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
 const READABLE_CODE = /^[0-9a-z]{8,64}$/i
 
 /** Readable backup codes in a list, in JSON, or separated by commas or spaces. */
-export function listedCodes(value: unknown): ImportedCodes | 'unverifiable' | undefined {
-  const list = typeof value === 'string' ? (jsonIn(value) ?? value.split(/[\s,;]+/)) : value
+export function readListedCodes(value: unknown): ImportedCodes | 'unverifiable' | undefined {
+  const list = typeof value === 'string' ? (readJson(value) ?? value.split(/[\s,;]+/)) : value
   const codes = (Array.isArray(list) ? list : [list]).filter((code) => code !== undefined && code !== '')
   if (codes.length === 0) return undefined
   const plain = codes.map((code) => String(code).replace(/[\s-]+/g, ''))
@@ -89,7 +89,7 @@ function jsonLines(text: string): FileRecord[] {
   return text
     .split(/\r?\n/)
     .flatMap((line, index) =>
-      line.trim() === '' ? [] : [{ line: index + 1, fields: jsonFields(exactJsonIn(line)) }],
+      line.trim() === '' ? [] : [{ line: index + 1, fields: jsonFields(parseExactJson(line)) }],
     )
 }
 
@@ -106,7 +106,7 @@ function csvRecords(text: string): FileRecord[] {
   return rows.map(({ line, cells }) => ({
     line,
     fields:
-      cells.length === names.length ? fieldsOf(names.map((name, nth) => [name, cells[nth]])) : undefined,
+      cells.length === names.length ? createFields(names.map((name, nth) => [name, cells[nth]])) : undefined,
   }))
 }
 
@@ -114,7 +114,7 @@ function csvRecords(text: string): FileRecord[] {
 function csvRows(given: string): CsvRow[] {
   // Without an end of line, an empty last cell could not be seen.
   const text = given.endsWith('\n') ? given : `${given}\n`
-  const separator = separatorIn(text)
+  const separator = findSeparator(text)
   // A cell in quotes, in which quotes are doubled, or one without quotes; then the end of the cell or of the row.
   const next = new RegExp(`(?: *"((?:[^"]|"")*)" *|((?! *")[^${separator}\\n]*))([${separator}\\n])`, 'y')
   const rows: CsvRow[] = []
@@ -135,7 +135,8 @@ function csvRows(given: string): CsvRow[] {
     line += whole.split('\n').length - 1
     if (end === separator) continue
     // No heading has no columns.
-    if (isBroken || cells.some((one) => one !== '')) rows.push({ line: begins, cells: isBroken ? [] : cells })
+    if (isBroken || cells.some((cell) => cell !== ''))
+      rows.push({ line: begins, cells: isBroken ? [] : cells })
     cells = []
     begins = line
     isBroken = false
@@ -144,7 +145,7 @@ function csvRows(given: string): CsvRow[] {
 }
 
 /** The separator that the first line has most of. */
-function separatorIn(text: string): string {
+function findSeparator(text: string): string {
   const count = (separator: string) => (/.*\S.*/.exec(text)?.[0] ?? '').split(separator).length
   return [',', ';', '\t', '|'].reduce((best, other) => (count(other) > count(best) ? other : best))
 }

@@ -2,7 +2,7 @@ import { parseAccount } from '../inputs.js'
 import { isNumeric } from './exact-json.js'
 import type { Candidate, Encoding, ImportRow, ImportSource, Refusal, SourceRow } from './import-row.js'
 import { readSecret, type SecretDefaults } from './read-secret.js'
-import { type NamedFields, rowsOf, SOURCES } from './sources.js'
+import { type NamedFields, readRowsOf, SOURCES } from './sources.js'
 
 /** The rows to import, and how they are read. */
 export interface ImportFile extends Omit<SecretDefaults, 'encoding'> {
@@ -32,12 +32,12 @@ interface OtherRow {
 export function* readRows(file: ImportFile): Generator<ImportRow | OtherRow> {
   const { accountField: account, userField: user, confirmedField: confirmed } = file
   const fields = { account, user, confirmed } satisfies NamedFields
-  for (const row of rowsOf(file.from, file.text, fields, file.secrets ?? [])) yield checked(row, file)
+  for (const row of readRowsOf(file.from, file.text, fields, file.secrets ?? [])) yield checkRow(row, file)
 }
 
-function checked({ line, found }: SourceRow, file: ImportFile): ImportRow | OtherRow {
+function checkRow({ line, found }: SourceRow, file: ImportFile): ImportRow | OtherRow {
   if (typeof found === 'string') return { line, refusal: found }
-  const named = accountIn(found)
+  const named = readAccount(found)
   if (typeof named === 'string') return { line, refusal: named }
   const defaults = { ...file, encoding: file.encoding ?? SOURCES[file.from].encoding }
   const secret = readSecret(found, defaults, file.allowWeak === true)
@@ -53,7 +53,7 @@ const ODD =
   /^(?:0\d+|0x[\da-f]+|\+[\d ]+|['"`=].*|\d+e\d+|\d{1,3}(?:[.,]\d{3})+|-0|\d{15}0+)$|\p{Cf}|(?!\d)\p{Nd}/iu
 
 /** The account that a row names, exactly as it is written but for spaces around it (R154). */
-function accountIn({ account, user }: Candidate): Pick<ImportRow, 'account' | 'isOddlyWritten'> | Refusal {
+function readAccount({ account, user }: Candidate): Pick<ImportRow, 'account' | 'isOddlyWritten'> | Refusal {
   const isNamed = account !== undefined && account !== null && account !== ''
   const given = isNamed ? account : user
   const isNumber = isNumeric(given)

@@ -35,7 +35,7 @@ export function readSecret(
   defaults: SecretDefaults,
   allowWeak: boolean,
 ): ConfirmedSecret | Refusal {
-  const given = fromUri(written) ?? written
+  const given = readUri(written) ?? written
   if (typeof given === 'string') return given
   const secret = base32Of(given.secret, given.encoding, defaults.encoding)
   if (secret === undefined) return 'secret'
@@ -43,7 +43,7 @@ export function readSecret(
   if (bits < WEAK_BITS || bits > MAX_BITS) return 'too_weak'
   const weak = bits < STRONG_BITS
   if (weak && !allowWeak) return 'weak'
-  const parameters = parametersOf(given, defaults)
+  const parameters = readParameters(given, defaults)
   if (!parameters) return 'parameters'
   return { text: writeAppSecret(secret, parameters), weak, digits: parameters.digits }
 }
@@ -54,7 +54,7 @@ const APP = /^(?:apple-)?otpauth:\/\/(\w+)/i
 const MEMBER = /[?&](?:secret|algorithm|digits|period)=[^&]*/gi
 
 /** An `otpauth://` URI in place of the secret says everything itself. */
-function fromUri({ secret }: Written): Written | Refusal | undefined {
+function readUri({ secret }: Written): Written | Refusal | undefined {
   const uri = typeof secret === 'string' ? secret.trim().replaceAll('&amp;', '&') : ''
   if (!ADDRESS.test(uri)) return undefined
   const kind = APP.exec(uri)?.[1]?.toLowerCase()
@@ -72,7 +72,7 @@ function fromUri({ secret }: Written): Written | Refusal | undefined {
 }
 
 function base32Of(secret: unknown, given: unknown, fallback: Encoding): string | undefined {
-  const bytes = bytesIn(secret)
+  const bytes = readBytes(secret)
   if (bytes) return toBase32(bytes)
   if (typeof secret !== 'string') return undefined
   const name = isAbsent(given) ? fallback : String(given).toLowerCase()
@@ -82,13 +82,13 @@ function base32Of(secret: unknown, given: unknown, fallback: Encoding): string |
 
 const DECODERS: Readonly<Record<Encoding, (text: string) => string | undefined>> = {
   base32: cleanBase32,
-  hex: hexIn,
+  hex: readHex,
   base64: (text) => (/^[\w+/-]+=*$/.test(text) ? toBase32(Buffer.from(text, 'base64')) : undefined),
   text: (text) => (text === '' ? undefined : toBase32(Buffer.from(text))),
 }
 
 /** As databases and programs write bytes: `\\x…`, `0x…`, `x'…'`, or with colons. */
-function hexIn(text: string): string | undefined {
+function readHex(text: string): string | undefined {
   const digits = text.trim().replace(/^(?:\\x|0x|x')|'$|[\s:-]/gi, '')
   return /^([0-9a-f]{2})+$/i.test(digits) ? toBase32(Buffer.from(digits, 'hex')) : undefined
 }
@@ -104,7 +104,7 @@ function cleanBase32(text: string): string | undefined {
 }
 
 /** A `Buffer`, as it is or as JSON writes it. */
-function bytesIn(value: unknown): Uint8Array | undefined {
+function readBytes(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value
   if (typeof value !== 'object' || value === null || !('data' in value)) return undefined
   const { data } = value
@@ -113,10 +113,10 @@ function bytesIn(value: unknown): Uint8Array | undefined {
   return isBytes ? Buffer.from(data) : undefined
 }
 
-function parametersOf(given: Written, defaults: SecretDefaults): AppParameters | undefined {
+function readParameters(given: Written, defaults: SecretDefaults): AppParameters | undefined {
   const { algorithm, digits, period } = DEFAULT_APP_PARAMETERS
   const choose = (value: unknown, ...others: unknown[]) =>
-    String([value, ...others].find((one) => !isAbsent(one)))
+    String([value, ...others].find((text) => !isAbsent(text)))
   // `HmacSHA1`, `SHA-1` and `sha1` are the same.
   const name = choose(given.algorithm, defaults.algorithm, algorithm)
     .toUpperCase()

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { managedNonce } from '@noble/ciphers/utils.js'
 import { tryTo } from '../../try-to.js'
-import { AMBIGUOUS, exactJsonIn } from './exact-json.js'
+import { AMBIGUOUS, parseExactJson } from './exact-json.js'
 import type { Candidate, Encoding, ImportSource, Refusal, SourceRow } from './import-row.js'
-import { fieldName, listedCodes, objectIn, recordsOf } from './read-file.js'
+import { fieldName, readListedCodes, readObject, readRecords } from './read-file.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -17,9 +17,9 @@ function betterAuthRow(fields: Fields, account: string, secrets: readonly string
   const stored = fields.secret
   if (typeof stored !== 'string' || stored === '') return 'absent'
   // Older versions have no such column: an app was saved with its first code.
-  const doubt = doubtAbout(first(fields.verified, true))
+  const doubt = describeDoubt(findFirst(fields.verified, true))
   if (doubt) return doubt
-  const secret = decrypted(stored, secrets)
+  const secret = decryptText(stored, secrets)
   if (secret === undefined) return 'undecryptable'
   const isBase32 = secret.startsWith(BASE32)
   const codes = fields.backupcodes
@@ -27,12 +27,12 @@ function betterAuthRow(fields: Fields, account: string, secrets: readonly string
     account: fields[account],
     secret: isBase32 ? secret.slice(BASE32.length) : secret,
     encoding: isBase32 ? 'base32' : 'text',
-    codes: listedCodes(typeof codes === 'string' ? (decrypted(codes, secrets) ?? '?') : codes),
+    codes: readListedCodes(typeof codes === 'string' ? (decryptText(codes, secrets) ?? '?') : codes),
   }
 }
 
 /** The text, decrypted if it is encrypted; `undefined` when no secret decrypts it. */
-function decrypted(text: string, secrets: readonly string[]): string | undefined {
+function decryptText(text: string, secrets: readonly string[]): string | undefined {
   const hex = ENCRYPTED.exec(text)?.[1]
   if (hex === undefined) return text
   for (const secret of secrets) {
@@ -79,24 +79,24 @@ export interface NamedFields {
 }
 
 /** The rows of a file; one that cannot be read for JSON that cannot. `secrets` decrypt what the source encrypted. */
-export function* rowsOf(
+export function* readRowsOf(
   source: ImportSource,
   file: string | Uint8Array,
   named: NamedFields,
   secrets: readonly string[],
 ): Generator<SourceRow> {
   const { read, account, confirmed } = SOURCES[source]
-  const records = recordsOf(file) ?? [{ line: 1, fields: undefined }]
+  const records = readRecords(file) ?? [{ line: 1, fields: undefined }]
   if (records.length === 0) yield { line: 1, found: 'no_rows' }
   // Two users of different realms may have the same name, but not the same id.
   const isByName = named.user !== undefined || fieldName(named.account ?? 'id') !== 'id'
   const isOfRealms = isByName && new Set(records.map(({ realm }) => realm)).size > 1
   for (const { line, fields } of records) {
     const found = fields ? read(fields, fieldName(named.account ?? account), secrets) : 'unreadable'
-    const doubt = isOfRealms ? 'realms' : doubtIn(fields ?? {}, named.confirmed ?? confirmed)
+    const doubt = isOfRealms ? 'realms' : findDoubt(fields ?? {}, named.confirmed ?? confirmed)
     const refusal = found === 'absent' || !fields ? undefined : doubt
     if (typeof found === 'string' || refusal) yield { line, found: refusal ?? found }
-    else yield { line, found: { ...found, ...identityIn(fields, named, found) } }
+    else yield { line, found: { ...found, ...readIdentity(fields, named, found) } }
   }
 }
 
@@ -105,15 +105,15 @@ const DOUBTFUL = /confirm|verif|validat|enabl|activ|enroll|requir|pending|status
 const YES = /^(?:t|true|y|yes|on|1|verified|confirmed|enabled|active|\d{10}|\d{13}|\d{4}-\d\d-\d\d.*)$/i
 const NO = /^(?:|f|false|n|no|off|0|null|\\N|none|un(?:verifi|confirm)ed|pending|disabled|inactive|0000-.*)$/i
 
-function doubtIn(fields: Fields, name: string): Refusal | undefined {
+function findDoubt(fields: Fields, name: string): Refusal | undefined {
   if (Object.values(fields).includes(AMBIGUOUS)) return 'ambiguous'
   const isAsked = name === 'ask' && Object.keys(fields).some((field) => DOUBTFUL.test(field))
   if (isAsked) return 'confirmation'
-  return name === 'ask' || name === 'none' ? undefined : doubtAbout(fields[fieldName(name)])
+  return name === 'ask' || name === 'none' ? undefined : describeDoubt(fields[fieldName(name)])
 }
 
 /** Why an app does not count as confirmed, by what its field says. */
-function doubtAbout(said: unknown): Refusal | undefined {
+function describeDoubt(said: unknown): Refusal | undefined {
   if (said === undefined) return 'confirmation'
   const text = String(said ?? '').trim()
   if (NO.test(text)) return 'unconfirmed'
@@ -121,17 +121,23 @@ function doubtAbout(said: unknown): Refusal | undefined {
 }
 
 /** A named field of contacts wins; a field of account ids must be there, unless the row names its contact as `user`. */
-function identityIn(fields: Fields | undefined, { user, account }: NamedFields, found: Candidate) {
+function readIdentity(fields: Fields | undefined, { user, account }: NamedFields, found: Candidate) {
   if (user !== undefined) return { account: undefined, user: fields?.[fieldName(user)] }
   return { account: found.account, user: account === undefined ? found.user : undefined }
 }
 
 /** A row of a table of one's own. The secret is text, bytes, an `otpauth://` URI, or what speakeasy's `generateSecret` returned. */
 function plainRow(fields: Fields, account: string): SourceRow['found'] {
-  const secret = first(fields.secret, fields.key, fields.twofactorsecret, fields.otpauthurl, fields.otpauth)
+  const secret = findFirst(
+    fields.secret,
+    fields.key,
+    fields.twofactorsecret,
+    fields.otpauthurl,
+    fields.otpauth,
+  )
   if (secret === undefined) return 'absent'
-  const { base32, hex, ascii } = objectIn(secret) ?? {}
-  const written = first(base32, hex, ascii)
+  const { base32, hex, ascii } = readObject(secret) ?? {}
+  const written = findFirst(base32, hex, ascii)
   const encoding = base32 !== undefined ? 'base32' : hex !== undefined ? 'hex' : 'text'
   return {
     account: fields[account],
@@ -140,15 +146,15 @@ function plainRow(fields: Fields, account: string): SourceRow['found'] {
     encoding: written === undefined ? fields.encoding : encoding,
     algorithm: fields.algorithm,
     digits: fields.digits,
-    period: first(fields.period, fields.step),
-    codes: listedCodes(first(fields.backupcodes, fields.twofactorrecoverycodes)),
+    period: findFirst(fields.period, fields.step),
+    codes: readListedCodes(findFirst(fields.backupcodes, fields.twofactorrecoverycodes)),
   }
 }
 
 /** A user in the shape of Auth0's bulk import: `mfa_factors: [{ totp: { secret } }]`. */
 function auth0Row(fields: Fields, account: string): SourceRow['found'] {
   const factors = Array.isArray(fields.mfafactors) ? fields.mfafactors : []
-  const apps = factors.map((factor) => objectIn(objectIn(factor)?.totp))
+  const apps = factors.map((factor) => readObject(readObject(factor)?.totp))
   const [totp, ...further] = apps.filter((app) => app !== undefined)
   if (!totp) return 'absent'
   return { account: fields[account], secret: totp.secret, encoding: 'base32', furtherApps: further.length }
@@ -156,15 +162,15 @@ function auth0Row(fields: Fields, account: string): SourceRow['found'] {
 
 /** A user in the export of a realm: `credentials` with `secretData` and `credentialData` as JSON text. */
 function keycloakRow(fields: Fields, account: string): SourceRow['found'] {
-  const credentials = (Array.isArray(fields.credentials) ? fields.credentials : []).flatMap((one) => {
-    const found = objectIn(one)
+  const credentials = (Array.isArray(fields.credentials) ? fields.credentials : []).flatMap((entry) => {
+    const found = readObject(entry)
     // Up to version 7, a credential has everything in itself.
     return found
       ? [
           {
             type: found.type,
-            data: dataOf(found.credentialData) ?? found,
-            secret: dataOf(found.secretData) ?? found,
+            data: readData(found.credentialData) ?? found,
+            secret: readData(found.secretData) ?? found,
           },
         ]
       : []
@@ -178,7 +184,7 @@ function keycloakRow(fields: Fields, account: string): SourceRow['found'] {
   return {
     account: fields[account],
     secret: app.secret.value,
-    encoding: first(app.data.secretEncoding, 'text'),
+    encoding: findFirst(app.data.secretEncoding, 'text'),
     algorithm: app.data.algorithm,
     digits: app.data.digits,
     period: app.data.period,
@@ -187,19 +193,19 @@ function keycloakRow(fields: Fields, account: string): SourceRow['found'] {
   }
 }
 
-function dataOf(value: unknown): Fields | undefined {
-  return objectIn(typeof value === 'string' ? exactJsonIn(value) : value)
+function readData(value: unknown): Fields | undefined {
+  return readObject(typeof value === 'string' ? parseExactJson(value) : value)
 }
 
 /** Keycloak names the hash after a signature: `RS512` stands for SHA-512. */
 function recoveryCodes(credential: { readonly data: Fields; readonly secret: Fields }) {
   const { codes } = credential.secret
-  const hashes = (Array.isArray(codes) ? codes : []).map((code) => objectIn(code)?.encodedHashedValue)
+  const hashes = (Array.isArray(codes) ? codes : []).map((code) => readObject(code)?.encodedHashedValue)
   const isKnown = credential.data.algorithm === 'RS512' && Number(credential.data.hashIterations ?? 1) === 1
   const sha512 = hashes.flatMap((hash) => (typeof hash === 'string' && isKnown ? [hash] : []))
   return sha512.length === hashes.length ? { plain: [], sha512 } : 'unverifiable'
 }
 
-function first(...values: readonly unknown[]): unknown {
+function findFirst(...values: readonly unknown[]): unknown {
   return values.find((value) => value !== undefined && value !== null && value !== '')
 }

@@ -2,14 +2,14 @@ import type { AnswerOf, Contact, Refused } from 'countersign/protocol'
 import type { Application } from '../../accounts/application.js'
 import type { Inbox } from '../../messages/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../../messages/delivery/carrier.js'
-import { contactRefused, factorDisabled, limited, locked } from '../refusals.js'
+import { contactRefused, factorDisabled, refuseLimited, refuseLocked } from '../refusals.js'
 
 /** The carrier for messages of test keys: it keeps them in the inbox, and fails for recipients with a simulated outcome. */
 export function simulatedCarrier(inbox: Inbox): Carrier {
   return {
     name: 'simulated',
     async deliver(message, signal) {
-      const outcome = simulatedOutcomeFor(message.to)
+      const outcome = findSimulatedOutcome(message.to)
       if (outcome === 'fail') throw new DeliveryError('Delivery to this recipient always fails.', 'carrier')
       if (outcome === 'queued')
         throw new DeliveryError('This recipient is always unreachable for now.', 'outage')
@@ -38,40 +38,40 @@ const ALWAYS_VALID_CODE = '424242'
 const RETRY_AFTER_SECONDS = 600
 
 /** The simulated outcome of a mailbox or phone number; `undefined` for all ordinary ones. */
-export function simulatedOutcomeFor(address: string): SimulatedOutcome | undefined {
+export function findSimulatedOutcome(address: string): SimulatedOutcome | undefined {
   const mailbox = EMAIL.exec(address)?.[1]?.toLowerCase() as SimulatedOutcome | undefined
   return mailbox ?? PHONES[address]
 }
 
 /** Whether a test key simulates an outcome for this mailbox or phone number. */
 export function isSimulated(application: Application, address: string): boolean {
-  return application.mode === 'test' && simulatedOutcomeFor(address) !== undefined
+  return application.mode === 'test' && findSimulatedOutcome(address) !== undefined
 }
 
 /** The simulated outcome of a contact. The mailbox decides before the phone number. */
-function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefined {
+function simulateOutcome(contact: Contact): SimulatedOutcome | undefined {
   return (
-    (contact.kind === 'phone' ? undefined : simulatedOutcomeFor(contact.email)) ??
-    (contact.kind === 'email' ? undefined : simulatedOutcomeFor(contact.phone))
+    (contact.kind === 'phone' ? undefined : findSimulatedOutcome(contact.email)) ??
+    (contact.kind === 'email' ? undefined : findSimulatedOutcome(contact.phone))
   )
 }
 
 /** The refusal that a test key requested by the contact; `undefined` for live keys and ordinary contacts. */
-export function simulatedRefusal(application: Application, contact: Contact): Refused | undefined {
+export function simulateRefusal(application: Application, contact: Contact): Refused | undefined {
   if (application.mode !== 'test') return undefined
-  const outcome = simulatedOutcomeOf(contact)
+  const outcome = simulateOutcome(contact)
   if (outcome === 'refused') return contactRefused()
-  if (outcome === 'limit') return limited(RETRY_AFTER_SECONDS)
-  if (outcome === 'locked') return locked(RETRY_AFTER_SECONDS)
+  if (outcome === 'limit') return refuseLimited(RETRY_AFTER_SECONDS)
+  if (outcome === 'locked') return refuseLocked(RETRY_AFTER_SECONDS)
   return outcome === 'disabled' ? factorDisabled : undefined
 }
 
 /** The same for a verification: a limit of messages does not affect it, and an expired code is never valid. */
-export function simulatedVerdict(application: Application, contact: Contact): AnswerOf<'verify'> | undefined {
+export function simulateVerdict(application: Application, contact: Contact): AnswerOf<'verify'> | undefined {
   if (application.mode !== 'test') return undefined
-  const outcome = simulatedOutcomeOf(contact)
+  const outcome = simulateOutcome(contact)
   if (outcome === 'expired') return { outcome: 'invalid' }
-  return outcome === 'locked' || outcome === 'disabled' ? simulatedRefusal(application, contact) : undefined
+  return outcome === 'locked' || outcome === 'disabled' ? simulateRefusal(application, contact) : undefined
 }
 
 /** Whether a test key sent the code that is always valid. */

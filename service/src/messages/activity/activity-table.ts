@@ -1,4 +1,4 @@
-import { type Queries, statement } from '../../store/store.js'
+import { createStatement, type Queries } from '../../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.js'
 
 /** The counts, in the order of columns. `codes`: sent messages with a code; `checked`: asked of the phone check, of these `risky` and `unchecked`. */
@@ -39,7 +39,7 @@ const ADD_TO_KNOWN = `ON CONFLICT (${KEY}) DO UPDATE SET
   ${ACTIVITY_COUNTS.map((count) => `${count} = known.${count} + EXCLUDED.${count}`).join(', ')}`
 
 // In the order of the key, so that processes that add to the same rows wait for each other and never in a circle.
-const ADD = statement<{ rows: string }>(`INSERT INTO activity AS known (${KEY}, ${COUNTS})
+const ADD = createStatement<{ rows: string }>(`INSERT INTO activity AS known (${KEY}, ${COUNTS})
   SELECT application, "startsAt", method, country, carrier, ${COUNTS} FROM json_to_recordset(:rows::json) AS added
     (application text, "startsAt" bigint, method text, country text, carrier text, ${ACTIVITY_COUNTS.map((count) => `${count} bigint`).join(', ')})
   ORDER BY application, "startsAt", method, country, carrier ${ADD_TO_KNOWN}`)
@@ -107,7 +107,7 @@ interface Row {
 
 const MAX_TOGETHER = 1_000
 
-const FIND = statement<{ wanted: string }>(
+const FIND = createStatement<{ wanted: string }>(
   `SELECT wanted.application, wanted.challenge, message.channel, message.country, message.carrier
    FROM (SELECT DISTINCT * FROM json_to_recordset(:wanted::json) AS one (application text, challenge text)) AS wanted,
      LATERAL (
@@ -118,7 +118,7 @@ const FIND = statement<{ wanted: string }>(
 )
 
 /** Finds the messages whose codes were typed. A code that was sent by several channels at once is counted for each. */
-export async function messagesOfChallenges(
+export async function findMessagesOfChallenges(
   queries: Queries,
   attempts: readonly (AttemptOfChallenge & { readonly at: number })[],
 ): Promise<CountedAttempt[]> {

@@ -8,7 +8,7 @@ import {
   ALL_APPLICATIONS,
   type AttemptOfChallenge,
   addActivity,
-  messagesOfChallenges,
+  findMessagesOfChallenges,
   STEP_MS,
 } from './activity-table.js'
 
@@ -62,23 +62,23 @@ export function activityCounter(store: Store, log: Logger) {
     attempts = []
     try {
       if (evaluated.length > 0) {
-        for (const { at, activity, counts } of await messagesOfChallenges(store.background, evaluated)) {
+        for (const { at, activity, counts } of await findMessagesOfChallenges(store.background, evaluated)) {
           increase(add(activity, at), counts)
         }
       }
     } catch (error) {
       if (attempts.length < MAX_KEPT) attempts.unshift(...evaluated)
-      return failed(error)
+      return logFailure(error)
     }
     const collected = [...rows.values()]
     rows = new Map()
     for (let first = 0; first < collected.length; first += MAX_ROWS_TOGETHER) {
       try {
         // With the sums of these rows only, so that a row and its share of a sum are both written or neither.
-        await addActivity(store.background, withSums(collected.slice(first, first + MAX_ROWS_TOGETHER)))
+        await addActivity(store.background, addSums(collected.slice(first, first + MAX_ROWS_TOGETHER)))
       } catch (error) {
         keep(collected.slice(first))
-        return failed(error)
+        return logFailure(error)
       }
     }
   }
@@ -92,7 +92,7 @@ export function activityCounter(store: Store, log: Logger) {
     }
   }
 
-  function failed(error: unknown): void {
+  function logFailure(error: unknown): void {
     log({ level: 'warn', event: 'activity.not_recorded', detail: describeError(error) })
     schedule(RETRY_MS)
   }
@@ -123,7 +123,7 @@ function increase(known: Counts, counts: readonly ActivityCount[]): void {
 }
 
 /** The rows, and their sums over all applications. */
-function withSums(rows: readonly ActivityRow[]): ActivityRow[] {
+function addSums(rows: readonly ActivityRow[]): ActivityRow[] {
   const all = new Map<string, ActivityRow & { readonly counts: Counts }>()
   for (const row of rows) {
     const { startsAt, method, country, carrier } = row

@@ -26,7 +26,7 @@ export function gatewayUrl(url: URL): string {
 }
 
 /** The sender of text messages in an address: a number, a short code or a name. In a query a bare plus sign means a space. */
-export function senderOf(url: URL): string | undefined {
+export function readSender(url: URL): string | undefined {
   return url.searchParams.get('from')?.replace(/^ (?=\d)/, '+')
 }
 

@@ -25,7 +25,7 @@ export interface UnsignedRequest {
 }
 
 /** The headers of a request with those that sign it, by AWS Signature Version 4. `now` is in milliseconds since 1970. */
-export async function signedHeaders(
+export async function signHeaders(
   request: UnsignedRequest,
   credentials: AwsCredentials,
   now: number,
@@ -44,12 +44,12 @@ export async function postSigned(
 ): Promise<HttpResponse> {
   const { credentials, contentType, body } = post
   const request = { method: 'POST', url, headers: { 'content-type': contentType }, body } as const
-  const headers = await signedHeaders(request, credentials, Date.now())
+  const headers = await signHeaders(request, credentials, Date.now())
   return httpRequest(server, url, { ...request, headers }, signal)
 }
 
 /** The credentials in an address for a service of AWS, or what is missing. */
-export function awsCredentials(url: URL, service: string): AwsCredentials | AddressFault {
+export function readAwsCredentials(url: URL, service: string): AwsCredentials | AddressFault {
   const [accessKeyId, secretAccessKey] = [decode(url.username), decode(url.password)]
   if (!/^\w{4,128}$/.test(accessKeyId) || !secretAccessKey) {
     return missing('access key id and secret access key')

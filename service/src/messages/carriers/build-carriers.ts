@@ -1,12 +1,12 @@
 import type { Senders } from '../../accounts/application.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-import { withTimeLimit } from '../../time.js'
-import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier } from '../delivery/carrier.js'
+import { limitTime } from '../../time.js'
+import { ATTEMPT_TIMEOUT_MS, type Carrier, ensureDeliveryError } from '../delivery/carrier.js'
 import { messageLogFields } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'
 import type { CarrierParts } from './carrier-kind.js'
 import { CARRIER_KINDS, type CarrierName, type Route } from './carriers.js'
-import { type CarrierPauses, carrierPauses, fallbackCarrier, withBreaker } from './fallback.js'
+import { addBreaker, type CarrierPauses, carrierPauses, fallbackCarrier } from './fallback.js'
 import type { Routes } from './route.js'
 
 const CHECK_TIMEOUT_MS = 10_000
@@ -21,18 +21,18 @@ interface Parts extends CarrierParts {
 export function buildCarriers(routes: Routes, parts: Parts) {
   const { pauses = carrierPauses(parts.log) } = parts
   const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
-  const carrierOf = (route: Route): Carrier => {
+  const openCarrier = (route: Route): Carrier => {
     const key = keyOf(route)
     const known = built.get(key) ?? {
       route,
-      carrier: withBreaker(namingSetupFaults(buildCarrier(route, parts), parts.log), pauses.note),
+      carrier: addBreaker(namingSetupFaults(buildCarrier(route, parts), parts.log), pauses.note),
     }
     built.set(key, known)
     return known.carrier
   }
   const entries = Object.entries(routes).map(([channel, list]) => {
-    const [first, ...others] = list.map(carrierOf)
-    return [channel, first && others.length > 0 ? withFallbacks([first, ...others], parts.log) : first]
+    const [first, ...others] = list.map(openCarrier)
+    return [channel, first && others.length > 0 ? addFallbacks([first, ...others], parts.log) : first]
   })
   return {
     /** The carrier of each channel that is served; a channel with several routes has a fallback carrier. */
@@ -56,7 +56,7 @@ function namingSetupFaults(carrier: Carrier, log: Logger): Carrier {
       try {
         return await carrier.deliver(message, signal)
       } catch (error) {
-        const { setup } = asDeliveryError(error).details
+        const { setup } = ensureDeliveryError(error).details
         if (setup) log({ level: 'error', event: setup, carrier: carrier.name, detail: describeError(error) })
         throw error
       }
@@ -66,7 +66,7 @@ function namingSetupFaults(carrier: Carrier, log: Logger): Carrier {
 
 const keyOf = (route: Route): string => JSON.stringify(route)
 
-function withFallbacks(carriers: readonly Carrier[], log: Logger): Carrier {
+function addFallbacks(carriers: readonly Carrier[], log: Logger): Carrier {
   return fallbackCarrier(carriers, ATTEMPT_TIMEOUT_MS, ({ message, carrier, fault, error }) => {
     const why = { carrier, reason: fault, detail: describeError(error) }
     log({ level: 'warn', event: 'delivery.missed', ...messageLogFields(message), ...why })
@@ -75,7 +75,7 @@ function withFallbacks(carriers: readonly Carrier[], log: Logger): Carrier {
 
 async function logUnreachable(carrier: Carrier, log: Logger): Promise<void> {
   try {
-    await withTimeLimit(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
+    await limitTime(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
   } catch (error) {
     log({ level: 'warn', event: 'delivery.unreachable', carrier: carrier.name, detail: describeError(error) })
   }
@@ -114,7 +114,7 @@ const SENDER_CHANNELS: { readonly [Name in keyof Senders]-?: readonly Channel[] 
 }
 
 /** The settings of an application that have no effect, and the configured carriers of their channels, which cannot use them. */
-export function unusedSenders(routes: Routes, senders: Senders) {
+export function findUnusedSenders(routes: Routes, senders: Senders) {
   return (Object.keys(senders) as (keyof Senders)[]).flatMap((name) => {
     const channels = SENDER_CHANNELS[name]
     const configured = channels.flatMap((channel) => (routes[channel] ?? []).map(({ by }) => by))

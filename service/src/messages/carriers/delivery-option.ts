@@ -18,7 +18,7 @@ const FORMATS = CARRIER_NAMES.map((name) => `\`${CARRIER_KINDS[name].form}\``).j
 export function parseDelivery(delivery: Delivery): ParsedDelivery {
   const faults: string[] = []
   const routes: Partial<Record<Channel, readonly Route[]>> = {}
-  const entries = typeof delivery === 'string' ? splitChannels(delivery) : entriesOf(delivery)
+  const entries = typeof delivery === 'string' ? splitChannels(delivery) : listEntries(delivery)
   for (const [name, addresses] of entries) {
     const isRest = name === '*'
     const channels = isRest
@@ -47,7 +47,7 @@ export function parseDelivery(delivery: Delivery): ParsedDelivery {
   return { routes, faults: [...new Set(faults)] }
 }
 
-function entriesOf(delivery: Exclude<Delivery, string>): [string, string][] {
+function listEntries(delivery: Exclude<Delivery, string>): [string, string][] {
   return Object.entries(delivery).flatMap(([name, address]) =>
     address === undefined ? [] : [[name, address]],
   )

@@ -23,13 +23,13 @@ export interface Email {
 
 /** An email from its application's sender or else the carrier's. Its `Message-ID` names the message, so that delivery reports can. */
 export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Email {
-  const from = mailboxOf(message.senders?.emailFrom ?? carrier.from)
+  const from = parseMailbox(message.senders?.emailFrom ?? carrier.from)
   const replyTo = message.senders?.emailReplyTo ?? carrier.replyTo
-  const to = { name: '', address: inAscii(message.to) }
+  const to = { name: '', address: encodeAscii(message.to) }
   const [, domain = 'countersign.invalid'] = /@([^\s<>@]+)$/.exec(from.address) ?? []
   const content = {
     from,
-    replyTo: replyTo === undefined ? undefined : mailboxOf(replyTo),
+    replyTo: replyTo === undefined ? undefined : parseMailbox(replyTo),
     to,
     subject: message.subject,
     messageId: `<${messageReference(message)}@${domain}>`,
@@ -44,12 +44,12 @@ export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Em
 }
 
 /** `Vault, Inc <no-reply@vault.example>`, whose name may contain a comma. */
-function mailboxOf(text: string): Mailbox {
+function parseMailbox(text: string): Mailbox {
   const [, name = '', address = text] = /^([^<]*?)\s*<([^<>]+)>$/.exec(text) ?? []
-  return { name: name.replace(/^"(.*)"$/, '$1'), address: inAscii(address) }
+  return { name: name.replace(/^"(.*)"$/, '$1'), address: encodeAscii(address) }
 }
 
-function inAscii(address: string): string {
+function encodeAscii(address: string): string {
   const [, local, domain] = /^(.*)@([^@]*)$/.exec(address) ?? []
   return domain === undefined ? address : `${local}@${domainToASCII(domain) || domain}`
 }
@@ -92,7 +92,9 @@ export function emailSource(email: EmailContent, date: Date): string {
     'Content-Type': `multipart/alternative; boundary="${boundary}"`,
   }
   const head = Object.entries(all).map(([name, value]) => foldLines(header(name, value), LINE_LENGTH))
-  const parts = [part('plain', text), part('html', html)].map((one) => `--${boundary}\r\n${one}\r\n`)
+  const parts = [createPart('plain', text), createPart('html', html)].map(
+    (body) => `--${boundary}\r\n${body}\r\n`,
+  )
   return `${head.join('\r\n')}\r\n\r\n${parts.join('')}--${boundary}--\r\n`
 }
 
@@ -115,13 +117,13 @@ function isPlain(text: string): boolean {
   return isPlainText(text) && !text.includes('=?')
 }
 
-function part(type: 'plain' | 'html', content: string): string {
+function createPart(type: 'plain' | 'html', content: string): string {
   const lines = content.replace(/\r?\n/g, '\r\n')
-  const [encoding, body] = encoded(lines)
+  const [encoding, body] = encodeLines(lines)
   return `Content-Type: text/${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}`
 }
 
-function encoded(lines: string): [encoding: string, body: string] {
+function encodeLines(lines: string): [encoding: string, body: string] {
   if (isPlainText(lines) && !hasLongerLines(lines, LINE_LENGTH)) return ['7bit', lines]
   if (isMostlyAscii(lines)) return ['quoted-printable', wrap(encode(lines), LINE_LENGTH)]
   return [

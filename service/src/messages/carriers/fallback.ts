@@ -1,6 +1,6 @@
 import type { Logger } from '../../telemetry/log/logger.js'
-import { withTimeLimit } from '../../time.js'
-import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
+import { limitTime } from '../../time.js'
+import { type Carrier, DeliveryError, type DeliveryFault, ensureDeliveryError } from '../delivery/carrier.js'
 import type { QueuedMessage } from '../delivery/queued-message.js'
 
 /** A carrier that did not accept a message. */
@@ -29,10 +29,10 @@ export function fallbackCarrier(
       const failures: FailedCarrier[] = []
       for (const carrier of carriers) {
         try {
-          const receipt = await withTimeLimit(shareMs, [signal], (share) => carrier.deliver(message, share))
+          const receipt = await limitTime(shareMs, [signal], (share) => carrier.deliver(message, share))
           return { ...receipt, carrier: carrier.name }
         } catch (thrown) {
-          const error = asDeliveryError(thrown)
+          const error = ensureDeliveryError(thrown)
           const failed = { message, carrier: carrier.name, fault: error.fault, error }
           failures.push(failed)
           onFailure(failed)
@@ -85,13 +85,13 @@ export type OnPause = (carrier: string, pauseMs: number | undefined) => void
  * pause, a single message is tried, until the carrier answers again. A message that the carrier refuses or defers is an
  * answer, too. Each process has its own breaker.
  */
-export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
+export function addBreaker(carrier: Carrier, onPause: OnPause): Carrier {
   let failures = 0
   let pauses = 0
   let pausedUntil = 0
   let isTrying = false
 
-  function failed(retryAfterMs: number | undefined): void {
+  function recordFailure(retryAfterMs: number | undefined): void {
     failures += 1
     if (retryAfterMs === undefined && failures < FAILURES_BEFORE_PAUSE) return
     const wantedMs = retryAfterMs ?? FIRST_PAUSE_MS * 2 ** pauses
@@ -103,7 +103,7 @@ export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
     onPause(carrier.name, pauseMs)
   }
 
-  function answered(): void {
+  function recordAnswer(): void {
     if (pauses > 0) onPause(carrier.name, undefined)
     failures = 0
     pauses = 0
@@ -123,12 +123,12 @@ export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
       if (isTrial) isTrying = true
       try {
         const receipt = await carrier.deliver(message, signal)
-        answered()
+        recordAnswer()
         return receipt
       } catch (thrown) {
-        const error = asDeliveryError(thrown)
-        if (error.fault === 'outage') failed(error.details.retryAfterMs)
-        else answered()
+        const error = ensureDeliveryError(thrown)
+        if (error.fault === 'outage') recordFailure(error.details.retryAfterMs)
+        else recordAnswer()
         throw error
       } finally {
         if (isTrial) isTrying = false

@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { jsonIn } from '../../json.js'
+import { readJson } from '../../json.js'
 import { isForbiddenAddress } from '../../safe-fetch/public-agent.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
 import { retryAfterMs } from '../../time.js'
@@ -37,7 +37,7 @@ export async function httpRequest(
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   try {
-    const response = await responseTo(url, request, signal)
+    const response = await sendRequest(url, request, signal)
     return {
       status: response.statusCode ?? 0,
       body: await readBeginning(response),
@@ -48,7 +48,7 @@ export async function httpRequest(
     if (isForbiddenAddress(error)) {
       throw new DeliveryError(`${server} has an address that is not public.`, 'carrier')
     }
-    throw new DeliveryError(`${server} did not respond (${reasonOf(error, signal)}).`, 'outage')
+    throw new DeliveryError(`${server} did not respond (${describeReason(error, signal)}).`, 'outage')
   }
 }
 
@@ -94,7 +94,7 @@ export function isWebPage({ body }: HttpResponse): boolean {
   return /^\s*<(!doctype html|html|head|body)\b/i.test(body)
 }
 
-function responseTo(
+function sendRequest(
   url: string,
   { method, headers, body, agent }: Parameters<typeof httpRequest>[2],
   signal: AbortSignal,
@@ -124,7 +124,7 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8')
 }
 
-function reasonOf(error: unknown, signal: AbortSignal): string {
+function describeReason(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'timeout'
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'connection lost'
@@ -132,21 +132,21 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
 
 /** The members of a JSON object in a response; none when it is anything else. */
 export function jsonFields(body: string): Readonly<Record<string, unknown>> {
-  return fieldsOf(jsonIn(body))
+  return readFields(readJson(body))
 }
 
 /** The members of a value that should be an object; none when it is not. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function readFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 /** The first item of a value that should be a list of objects. */
 export function firstItem(value: unknown): Readonly<Record<string, unknown>> {
-  return Array.isArray(value) ? fieldsOf(value[0]) : {}
+  return Array.isArray(value) ? readFields(value[0]) : {}
 }
 
 /** A carrier's id for a message, if it can be one. */
-export function messageIdIn(value: unknown): string | undefined {
+export function readMessageId(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined
 }
 

@@ -1,17 +1,17 @@
 import type { DeliveryError } from '../delivery/carrier.js'
-import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { decode, gatewayUrl, isSender, nameOf, readSender } from './address-parts.js'
 import { gatewayKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
   jsonFields,
-  messageIdIn,
   postJson,
+  readMessageId,
   refusalError,
 } from './http-request.js'
 
 function parseMessageBird(url: URL) {
-  const [accessKey, from] = [decode(url.username), senderOf(url)]
+  const [accessKey, from] = [decode(url.username), readSender(url)]
   if (!/^[\x21-\x7e]+$/.test(accessKey)) return missing('the access key')
   if (from === undefined || !isSender(from)) return missing(SENDER)
   return { baseUrl: gatewayUrl(url), accessKey, from, name: nameOf(url) }
@@ -43,7 +43,7 @@ export const messagebird = gatewayKind('messagebird', {
       }
       const headers = { authorization: `AccessKey ${accessKey}` }
       const response = await postJson('MessageBird', `${baseUrl}/messages`, { headers, body }, signal)
-      const id = messageIdIn(jsonFields(response.body).id)
+      const id = readMessageId(jsonFields(response.body).id)
       if (response.status !== 201 || id === undefined) throw messageBirdError(response)
       return { id }
     },

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { withTimeLimit } from '../../time.js'
-import { asDeliveryError } from '../delivery/carrier.js'
+import { limitTime } from '../../time.js'
+import { ensureDeliveryError } from '../delivery/carrier.js'
 import { httpRequest, jsonFields } from './http-request.js'
-import { signatureOf } from './webhook.js'
+import { signBody } from './webhook.js'
 
 /** Why a phone number gets no codes, as the phone check answers (NIST SP 800-63B-4 §3.1.3.3). */
 export const PHONE_RISKS = [
@@ -67,7 +67,7 @@ export interface PhoneCheck extends Pick<PhoneCheckSettings, 'whenUnavailable'> 
 }
 
 /** Asks by `POST` of JSON, signed as by `webhookCarrier`, for at most a second. Only status 200 with a known `result` is an answer. */
-export function phoneCheckAt(
+export function createPhoneCheck(
   settings: Omit<PhoneCheckSettings, 'secret'> & { readonly secret: string },
 ): PhoneCheck {
   const { url, secret, whenUnavailable } = settings
@@ -77,10 +77,10 @@ export function phoneCheckAt(
       const body = JSON.stringify({ number, purpose })
       const headers = {
         'content-type': 'application/json',
-        'countersign-signature': signatureOf([secret], body),
+        'countersign-signature': signBody([secret], body),
       }
       try {
-        const response = await withTimeLimit(TIME_LIMIT_MS, [], (signal) =>
+        const response = await limitTime(TIME_LIMIT_MS, [], (signal) =>
           httpRequest('The phone check', url, { method: 'POST', headers, body }, signal),
         )
         if (response.status !== 200) return unknown(`The phone check answered ${response.status}.`)
@@ -90,7 +90,7 @@ export function phoneCheckAt(
           ? { result: known }
           : unknown('The answer of the phone check has no result that is known.')
       } catch (error) {
-        return unknown(asDeliveryError(error).message)
+        return unknown(ensureDeliveryError(error).message)
       }
     },
   }

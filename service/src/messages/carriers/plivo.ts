@@ -1,10 +1,10 @@
 import type { DeliveryError } from '../delivery/carrier.js'
-import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { decode, gatewayUrl, isSender, nameOf, readSender } from './address-parts.js'
 import { gatewayKind, missing, SENDER } from './carrier-kind.js'
-import { type HttpResponse, jsonFields, messageIdIn, postJson, refusalError } from './http-request.js'
+import { type HttpResponse, jsonFields, postJson, readMessageId, refusalError } from './http-request.js'
 
 function parsePlivo(url: URL) {
-  const [authId, authToken, from] = [decode(url.username), decode(url.password), senderOf(url)]
+  const [authId, authToken, from] = [decode(url.username), decode(url.password), readSender(url)]
   if (!/^\w{2,64}$/.test(authId) || !authToken) return missing('the auth id and auth token')
   if (from === undefined || !isSender(from)) return missing(SENDER)
   return { baseUrl: gatewayUrl(url), authId, authToken, from, name: nameOf(url) }
@@ -26,7 +26,7 @@ export const plivo = gatewayKind('plivo', {
       const body = { src: sender.replace(/^\+/, ''), dst: message.to.slice(1), text: message.text }
       const response = await postJson('Plivo', url, { headers: { authorization }, body }, signal)
       const { message_uuid: ids } = jsonFields(response.body)
-      const id = messageIdIn(Array.isArray(ids) ? ids[0] : undefined)
+      const id = readMessageId(Array.isArray(ids) ? ids[0] : undefined)
       if (response.status !== 202 || id === undefined) throw plivoError(response)
       return { id }
     }

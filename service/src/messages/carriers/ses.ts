@@ -1,12 +1,12 @@
 import type { DeliveryError } from '../delivery/carrier.js'
 import { gatewayUrl, isMailSender, nameOf } from './address-parts.js'
-import { awsCredentials, postSigned } from './aws.js'
+import { postSigned, readAwsCredentials } from './aws.js'
 import { gatewayKind, missing } from './carrier-kind.js'
 import { composeEmail } from './email.js'
-import { type HttpResponse, jsonFields, messageIdIn, refusalError } from './http-request.js'
+import { type HttpResponse, jsonFields, readMessageId, refusalError } from './http-request.js'
 
 function parseSes(url: URL) {
-  const credentials = awsCredentials(url, 'ses')
+  const credentials = readAwsCredentials(url, 'ses')
   const from = url.searchParams.get('from')
   const replyTo = url.searchParams.get('reply-to') ?? undefined
   if ('fault' in credentials) return credentials
@@ -42,7 +42,7 @@ export const ses = gatewayKind('ses', {
       })
       const post = { credentials, contentType: 'application/json', body }
       const response = await postSigned('SES', url, post, signal)
-      const id = messageIdIn(jsonFields(response.body).MessageId)
+      const id = readMessageId(jsonFields(response.body).MessageId)
       if (response.status !== 200 || id === undefined) throw sesError(response)
       return { id }
     }

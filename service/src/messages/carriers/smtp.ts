@@ -144,16 +144,16 @@ interface SmtpFailure {
 function smtpError(error: unknown, isHandedOver = false): DeliveryError {
   const failure = (error ?? {}) as SmtpFailure
   const replyCode = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
-  const status = enhancedStatus(failure.response)
-  const details = replyCode === undefined ? codeOf(failure) : [replyCode, status].filter(Boolean).join(' ')
-  const found = setupFaultOf(failure, replyCode)
+  const status = readEnhancedStatus(failure.response)
+  const details = replyCode === undefined ? getCode(failure) : [replyCode, status].filter(Boolean).join(' ')
+  const found = findSetupFault(failure, replyCode)
   if (found) {
     const { setup, what } = found
     const code = setup === 'carrier.certificate_refused' ? failure.originalCode : details
     return new DeliveryError(`${what} (${code}).`, 'carrier', { setup })
   }
   const message = `The mail server did not accept the message (${details}).`
-  const fault = faultOf(replyCode, status, failure)
+  const fault = findFault(replyCode, status, failure)
   // RFC 3463: x.2.x is about a mailbox that exists, and is full or disabled.
   const contact = status?.startsWith('5.2.') ? 'unreachable' : 'unknown'
   if (fault === 'contact') return new DeliveryError(message, fault, { contact })
@@ -167,7 +167,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
 }
 
 /** The fault of an operator that no other attempt ends, and how to say it; `undefined` for others. */
-function setupFaultOf(
+function findSetupFault(
   { code, originalCode }: SmtpFailure,
   replyCode: number | undefined,
 ): { readonly setup: SetupFault; readonly what: string } | undefined {
@@ -185,7 +185,7 @@ function setupFaultOf(
   return undefined
 }
 
-function faultOf(
+function findFault(
   replyCode: number | undefined,
   status: string | undefined,
   failure: SmtpFailure,
@@ -200,10 +200,10 @@ function faultOf(
   return failure.command === 'RCPT TO' && [550, 551, 553].includes(replyCode) ? 'contact' : 'carrier'
 }
 
-function enhancedStatus(response: unknown): string | undefined {
+function readEnhancedStatus(response: unknown): string | undefined {
   return typeof response === 'string' ? /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] : undefined
 }
 
-function codeOf({ code }: SmtpFailure): string {
+function getCode({ code }: SmtpFailure): string {
   return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? code : 'no answer'
 }

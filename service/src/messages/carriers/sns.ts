@@ -1,12 +1,12 @@
 import type { DeliveryError } from '../delivery/carrier.js'
-import { gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
-import { awsCredentials, postSigned } from './aws.js'
+import { gatewayUrl, isSender, nameOf, readSender } from './address-parts.js'
+import { postSigned, readAwsCredentials } from './aws.js'
 import { gatewayKind, missing, SENDER } from './carrier-kind.js'
-import { type HttpResponse, messageIdIn, refusalError } from './http-request.js'
+import { type HttpResponse, readMessageId, refusalError } from './http-request.js'
 
 function parseSns(url: URL) {
-  const credentials = awsCredentials(url, 'sns')
-  const from = senderOf(url)
+  const credentials = readAwsCredentials(url, 'sns')
+  const from = readSender(url)
   if ('fault' in credentials) return credentials
   if (from !== undefined && !isSender(from)) return missing(SENDER)
   return { baseUrl: gatewayUrl(url), credentials, from, name: nameOf(url) }
@@ -31,7 +31,7 @@ export const sns = gatewayKind('sns', {
       }).toString()
       const post = { credentials, contentType: 'application/x-www-form-urlencoded', body }
       const response = await postSigned('SNS', `${baseUrl}/`, post, signal)
-      const id = messageIdIn(element(response.body, 'MessageId'))
+      const id = readMessageId(readElement(response.body, 'MessageId'))
       if (response.status !== 200 || id === undefined) throw snsError(response)
       return { id }
     },
@@ -57,12 +57,12 @@ function attributeFields(attributes: Readonly<Record<string, string>>): Record<s
 
 function snsError(response: HttpResponse): DeliveryError {
   const { status, body } = response
-  const found = element(body, 'Code')
+  const found = readElement(body, 'Code')
   const code = found !== undefined && /^[A-Za-z]{1,40}$/.test(found) ? found : undefined
   const message = `SNS answered ${[status, code].filter(Boolean).join(' ')}.`
   // Some of its limits are answered with status 400.
   const isLoad = code !== undefined && /^Throttl/.test(code)
-  const reason = element(body, 'Message') ?? ''
+  const reason = readElement(body, 'Message') ?? ''
   const isOptedOut = code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))
   const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(reason)
   const contact = isOptedOut ? 'unsubscribed' : isNumber ? 'unknown' : undefined
@@ -70,6 +70,6 @@ function snsError(response: HttpResponse): DeliveryError {
 }
 
 /** The text of the first element with this name; SNS answers in XML whose texts we do not show. */
-function element(xml: string, name: string): string | undefined {
+function readElement(xml: string, name: string): string | undefined {
   return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]
 }

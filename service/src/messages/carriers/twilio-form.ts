@@ -29,13 +29,13 @@ function messageForm(settings: TwilioSettings, message: OutgoingMessage): Record
   const { senders = {} } = message
   const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
   const common = {
-    ...senderOf(settings, message),
+    ...findSender(settings, message),
     // The gateway must not deliver a code after it has expired.
     ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), MAX_VALIDITY_SECONDS)),
   }
   if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
   // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
-  const template = templateFor(senders.whatsappTemplate ?? settings.content, message.locale)
+  const template = findTemplate(senders.whatsappTemplate ?? settings.content, message.locale)
   if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
     throw new DeliveryError(
       'The gateway cannot send this message by this channel: it has no template for it.',
@@ -47,18 +47,18 @@ function messageForm(settings: TwilioSettings, message: OutgoingMessage): Record
     ...common,
     ContentSid: template,
     ContentVariables: JSON.stringify(
-      variablesOf(senders.whatsappVariables ?? { 1: '{code}' }, message.code, secondsLeft),
+      fillVariables(senders.whatsappVariables ?? { 1: '{code}' }, message.code, secondsLeft),
     ),
   }
 }
 
 /** `content.pt` is for both forms of Portuguese, unless there is `content.pt-PT`. */
-function templateFor(content: TwilioSettings['content'], locale: string): string | undefined {
+function findTemplate(content: TwilioSettings['content'], locale: string): string | undefined {
   const templates = new Map(Object.entries(content).map(([tag, id]) => [languageKey(tag), id]))
   return templates.get(matchLanguage([locale], templates) ?? '*')
 }
 
-function variablesOf(variables: Readonly<Record<string, string>>, code: string, secondsLeft: number) {
+function fillVariables(variables: Readonly<Record<string, string>>, code: string, secondsLeft: number) {
   const minutes = String(Math.max(Math.ceil(secondsLeft / 60), 1))
   return Object.fromEntries(
     Object.entries(variables).map(([name, text]) => [
@@ -77,7 +77,7 @@ function callForm(settings: TwilioSettings, message: OutgoingMessage): Record<st
 }
 
 /** The sender that the application sets, else that in the address of the gateway. */
-function senderOf(
+function findSender(
   settings: TwilioSettings,
   { channel, senders = {} }: OutgoingMessage,
 ): Record<string, string> {
@@ -110,14 +110,14 @@ const VOICES: Readonly<Record<string, string>> = {
 function twiml(message: QueuedMessage): string {
   const language = VOICES[message.locale] ?? message.locale
   const code = message.code === undefined ? undefined : spokenCode(message.code)
-  const parts = code === undefined ? [message.text] : partsAround(message.text, code)
+  const parts = code === undefined ? [message.text] : splitAround(message.text, code)
   const escaped = parts.map((part) => part.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`))
   const spoken = escaped.map((part) => `<Say language="${language}">${part}</Say>`)
   // The first pause gives the user time to raise the phone to the ear.
   return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
 }
 
-function partsAround(text: string, code: string): string[] {
+function splitAround(text: string, code: string): string[] {
   const around = text.split(code)
   return around
     .flatMap((part, index) => (index === 0 ? [part] : [code, part]))

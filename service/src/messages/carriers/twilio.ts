@@ -7,7 +7,7 @@ import {
 } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'
-import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { decode, gatewayUrl, isSender, nameOf, readSender } from './address-parts.js'
 import { type AddressFault, type CarrierKind, missing } from './carrier-kind.js'
 import {
   type HttpResponse,
@@ -45,7 +45,7 @@ function parseTwilio(url: URL, channel: Channel): TwilioSettings | AddressFault 
   const sid = decode(url.username)
   const token = decode(url.password)
   if (!/^[\w-]{2,64}$/.test(sid) || !token) return missing('the account')
-  const from = senderOf(url)
+  const from = readSender(url)
   if (from !== undefined && !isSender(from)) {
     return {
       fault: ': from must be a number such as +447700900123, a short code or a name of at most 11 letters.',
@@ -113,7 +113,7 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
         },
         signal,
       )
-      return { id: acceptedId(response), price: priceIn(response) }
+      return { id: readAcceptedId(response), price: priceIn(response) }
     },
     async check(signal) {
       const headers = { authorization, accept: 'application/json' }
@@ -124,7 +124,7 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
 }
 
 /** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
-function acceptedId(response: HttpResponse): string {
+function readAcceptedId(response: HttpResponse): string {
   const { sid, status } = jsonFields(response.body)
   const failed = status === 'failed' || status === 'undelivered'
   if (isSuccess(response) && !failed && typeof sid === 'string' && /^\w{1,128}$/.test(sid)) return sid

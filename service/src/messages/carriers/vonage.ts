@@ -1,19 +1,19 @@
 import type { ContactFault, DeliveryError } from '../delivery/carrier.js'
 import { gsm7Units } from '../texts/sms.js'
-import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { decode, gatewayUrl, isSender, nameOf, readSender } from './address-parts.js'
 import { gatewayKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
   jsonFields,
-  messageIdIn,
   postJson,
   priceFrom,
+  readMessageId,
   refusalError,
 } from './http-request.js'
 
 function parseVonage(url: URL) {
-  const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), senderOf(url)]
+  const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), readSender(url)]
   if (!apiKey || !apiSecret) return missing('API key and secret')
   if (from === undefined || !isSender(from)) return missing(SENDER)
   return { baseUrl: gatewayUrl(url), apiKey, apiSecret, from, name: nameOf(url) }
@@ -54,7 +54,7 @@ export const vonage = gatewayKind('vonage', {
       // Errors have status 200 too.
       const first = firstItem(jsonFields(response.body).messages)
       if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
-      return { id: messageIdIn(first['message-id']), price: priceFrom(first['message-price']) }
+      return { id: readMessageId(first['message-id']), price: priceFrom(first['message-price']) }
     },
 })
 

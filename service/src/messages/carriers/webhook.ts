@@ -16,7 +16,7 @@ import {
 import { CHANNELS, type Channel } from '../message.js'
 import { LOOPBACK, nameOf } from './address-parts.js'
 import type { CarrierKind } from './carrier-kind.js'
-import { type CarrierPauses, withBreaker } from './fallback.js'
+import { addBreaker, type CarrierPauses } from './fallback.js'
 import {
   type HttpResponse,
   httpRequest,
@@ -24,7 +24,7 @@ import {
   isTemporary,
   isWebPage,
   jsonFields,
-  messageIdIn,
+  readMessageId,
 } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
@@ -84,24 +84,24 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
       const expires_at = new Date(message.expiresAt).toISOString()
       const email = channel === 'email' ? { subject } : {}
       const body = JSON.stringify({
-        ...{ id, application, channel, to, ...senderOf(message), purpose, locale, ...email },
+        ...{ id, application, channel, to, ...findSender(message), purpose, locale, ...email },
         ...{ text, code, codes, expires_at },
       })
       const headers = {
         'content-type': 'application/json',
-        'countersign-signature': signatureOf(secrets, body),
+        'countersign-signature': signBody(secrets, body),
         'idempotency-key': id,
         ...(message.request !== undefined && { 'x-request-id': message.request }),
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
       if (isSuccess(response) && !isWebPage(response))
-        return { id: messageIdIn(jsonFields(response.body).id) }
+        return { id: readMessageId(jsonFields(response.body).id) }
       throw webhookError(response)
     },
   }
 }
 
-function senderOf({ channel, senders = {} }: OutgoingMessage) {
+function findSender({ channel, senders = {} }: OutgoingMessage) {
   const { emailFrom, emailReplyTo, smsFrom, whatsappFrom, callFrom } = senders
   const from = { email: emailFrom, sms: smsFrom, whatsapp: whatsappFrom, call: callFrom }[channel]
   return { from, reply_to: channel === 'email' ? emailReplyTo : undefined }
@@ -119,7 +119,7 @@ function webhookError(response: HttpResponse): DeliveryError {
 }
 
 /** The header `Countersign-Signature` of a body that is posted now: a v1 for each secret. */
-export function signatureOf(secrets: readonly (string | KeyObject)[], body: string): string {
+export function signBody(secrets: readonly (string | KeyObject)[], body: string): string {
   const time = Math.floor(Date.now() / 1000)
   const signatures = secrets.map(
     (secret) => `v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`,
@@ -144,12 +144,12 @@ export function ownWebhooks(parts: {
   function build(application: string, { url, channels, sealed, former }: OwnWebhook): OwnCarriers {
     const name = `webhook/${application}`
     const agent = ownWebhookAgent(url, lookup)
-    const secretIn = (text: string) => open(keys, webhookIdentity(application), text)
-    const formerSecret = former && secretIn(former.sealed)
+    const openSecret = (text: string) => open(keys, webhookIdentity(application), text)
+    const formerSecret = former && openSecret(former.sealed)
     const carrier = agent
-      ? webhookCarrier({ url, secret: secretIn(sealed), formerSecret, name, agent })
+      ? webhookCarrier({ url, secret: openSecret(sealed), formerSecret, name, agent })
       : forbiddenCarrier(name)
-    const measured = withBreaker(carrier, pauses.note)
+    const measured = addBreaker(carrier, pauses.note)
     return timed(Object.fromEntries(channels.map((channel) => [channel, measured])))
   }
 

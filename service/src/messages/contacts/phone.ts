@@ -70,7 +70,7 @@ const MAX_REMEMBERED = 1_000
 const countries = new Map<string, string | undefined>()
 
 /** The ISO code of a number's country; `undefined` when it belongs to none. */
-export function countryOf(phone: string): string | undefined {
+export function findCountry(phone: string): string | undefined {
   if (isFictional(phone)) return 'GB'
   // One message asks several times, and parsing takes longer than everything else that is known of it.
   if (countries.has(phone)) return countries.get(phone)

@@ -91,7 +91,7 @@ export class DeliveryError extends Error {
 }
 
 /** The error of a carrier as a `DeliveryError`; an unexpected one counts as an outage. */
-export function asDeliveryError(error: unknown): DeliveryError {
+export function ensureDeliveryError(error: unknown): DeliveryError {
   if (error instanceof DeliveryError) return error
   const name = error instanceof Error ? error.name : 'unknown error'
   return new DeliveryError(`The carrier failed (${name}).`, 'outage')

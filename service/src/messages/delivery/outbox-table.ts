@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Contact, maskContact } from 'countersign/protocol'
-import { slotAt } from '../../store/outbox-slots.js'
+import { getSlot } from '../../store/outbox-slots.js'
 import { contactReference, type Keys } from '../../store/secrets/keys.js'
 import { open, outboxIdentity, seal } from '../../store/secrets/seal.js'
-import { lookedUp, type Queries, type Store, statement } from '../../store/store.js'
+import { createStatement, lookUpSql, type Queries, type Store } from '../../store/store.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
-import { countryOf } from '../contacts/phone.js'
+import { findCountry } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import { type Message, messageSchema } from '../message.js'
 import type { QueuedMessage } from './queued-message.js'
@@ -45,7 +45,7 @@ const MAX_MESSAGES_OF_OPERATION = 2
 const ID_BYTES = 16
 
 /** The ids of the messages that an operation writes, at most two. */
-export function idsOfOperation(operation: string): readonly string[] {
+export function deriveIds(operation: string): readonly string[] {
   return Array.from({ length: MAX_MESSAGES_OF_OPERATION }, (_, index) =>
     createHash('sha256').update(`${operation}.${index}`).digest().subarray(0, ID_BYTES).toString('base64url'),
   )
@@ -98,12 +98,12 @@ export const insertMessages = (source: string): string =>
     created_at
   FROM ${source}`
 
-const INSERT = statement<{ application: string; messages: string }>(
+const INSERT = createStatement<{ application: string; messages: string }>(
   insertMessages(`json_to_recordset(:messages::json) AS message (${MESSAGE_FIELDS})`),
 )
 
 // Messages up to now are looked at once, by the first process that comes. Its lock of the row lets others begin where it ends.
-const ADOPT = statement<{ now: number; lateMs: number }>(`WITH former AS MATERIALIZED (
+const ADOPT = createStatement<{ now: number; lateMs: number }>(`WITH former AS MATERIALIZED (
     SELECT leased_until FROM lease WHERE task = 'outbox' FOR UPDATE
   ), moved AS (
     INSERT INTO lease (task, holder, leased_until)
@@ -116,7 +116,7 @@ const ADOPT = statement<{ now: number; lateMs: number }>(`WITH former AS MATERIA
 
 // `settled_at IS NULL` keeps PostgreSQL from searching all messages that are due.
 // Only while this process has the lease: another one may have taken the message over and sent it.
-const POSTPONE = statement<
+const POSTPONE = createStatement<
   Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'> &
     Record<'dueAt' | 'now', number> &
     Record<'carrier' | 'fault' | 'detail', string | null>
@@ -145,9 +145,9 @@ export function outboxTable(store: Store, keys: Keys) {
     messages: readonly Message[],
     { now, expiresAt, account, challenge, request, operation }: EnqueueDetails,
   ): PreparedMessages {
-    const slot = slotAt(now)
+    const slot = getSlot(now)
     const { traceparent: trace } = traceHeaders()
-    const known = operation === undefined ? [] : idsOfOperation(operation)
+    const known = operation === undefined ? [] : deriveIds(operation)
     const queued = messages.map((message, index) => {
       const id = known[index] ?? randomBytes(ID_BYTES).toString('base64url')
       return { ...message, request, trace, application, id, slot, expiresAt, leasedUntil: null, attempts: 0 }
@@ -159,12 +159,12 @@ export function outboxTable(store: Store, keys: Keys) {
         id,
         slot,
         channel: message.channel,
-        masked: maskContact(recipientOf(message)),
+        masked: maskContact(getRecipient(message)),
         country: countryOfMessage(message) || undefined,
         recipient:
           account === `contact:${message.to.toLowerCase()}`
             ? undefined
-            : contactReference(keys, recipientOf(message)),
+            : contactReference(keys, getRecipient(message)),
         sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request, trace })),
         challenge,
         expires_at: expiresAt,
@@ -207,7 +207,7 @@ export function outboxTable(store: Store, keys: Keys) {
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
          )
          UPDATE outbox SET due_at = $2 FROM due
-         WHERE ${lookedUp('outbox.application', 'due.application')} AND ${lookedUp('outbox.id', 'due.id')}
+         WHERE ${lookUpSql('outbox.application', 'due.application')} AND ${lookUpSql('outbox.id', 'due.id')}
            AND outbox.slot = due.slot
          RETURNING outbox.application, outbox.id, outbox.slot, sealed, expires_at, attempts`,
         [now, leasedUntil, limit],
@@ -261,11 +261,11 @@ export function outboxTable(store: Store, keys: Keys) {
   }
 }
 
-function recipientOf({ channel, to }: Message): Contact {
+function getRecipient({ channel, to }: Message): Contact {
   return channel === 'email' ? { kind: 'email', email: to } : { kind: 'phone', phone: to }
 }
 
 /** The ISO code of the country of a message's phone; empty without one. */
 export function countryOfMessage({ channel, to }: Message): string {
-  return channel === 'email' ? '' : (countryOf(to) ?? '')
+  return channel === 'email' ? '' : (findCountry(to) ?? '')
 }

@@ -4,16 +4,16 @@ import type { Keys } from '../../store/secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { outsideTraces, traceDelivery } from '../../telemetry/log/tracing.js'
-import { LONGEST_TIMER_MS, withTimeLimit } from '../../time.js'
+import { LONGEST_TIMER_MS, limitTime } from '../../time.js'
 import type { ActivityCount } from '../activity/activity-table.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Channel } from '../message.js'
 import {
   ATTEMPT_TIMEOUT_MS,
-  asDeliveryError,
   type Carrier,
   type ContactFault,
   DeliveryError,
+  ensureDeliveryError,
   type OutgoingMessage,
   type Receipt,
 } from './carrier.js'
@@ -140,7 +140,7 @@ export function storedOutbox(parts: {
     if (!hasRoom() || !held.begin(message)) return QUEUED
     let isAccepted = false
     try {
-      const { carrier, senders } = await routeOf(message)
+      const { carrier, senders } = await findRoute(message)
       const result = await handOver({ ...message, senders }, carrier)
       const now = Date.now()
       if (result instanceof DeliveryError) return await recordFailure(message, carrier, result, now)
@@ -203,7 +203,7 @@ export function storedOutbox(parts: {
     activity.record({ application, method: channel, country, carrier: carrier ?? '' }, counts)
   }
 
-  async function routeOf({ application, channel, to }: QueuedMessage) {
+  async function findRoute({ application, channel, to }: QueuedMessage) {
     if (isTestPartition(application)) return { carrier: simulated, senders: {} }
     const own = await deliveryOf(application)
     if (channel === 'email' && (await own.hasComplained(to))) return { carrier: SUPPRESSING, senders: {} }
@@ -213,9 +213,9 @@ export function storedOutbox(parts: {
   async function handOver(message: OutgoingMessage, carrier: Carrier | undefined) {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
     try {
-      return await withTimeLimit(attemptTimeoutMs, [], (signal) => carrier.deliver(message, signal))
+      return await limitTime(attemptTimeoutMs, [], (signal) => carrier.deliver(message, signal))
     } catch (error) {
-      return asDeliveryError(error)
+      return ensureDeliveryError(error)
     }
   }
 
@@ -247,7 +247,7 @@ export function storedOutbox(parts: {
     enqueue: table.insert,
     /** Delivers committed messages, and waits at most 3 s: `sent` when all were handed over, `failed` when one was refused for good. */
     dispatch: (messages: readonly QueuedMessage[]): Promise<Outcome> =>
-      combinedOutcome(
+      combineOutcomes(
         messages.map((message) => track(attemptDelivery(message).catch(logUnavailable))),
         answerWithinMs,
       ),
@@ -282,7 +282,7 @@ function carrierField({ carrier }: AttemptRecord): { carrier?: string } {
   return carrier === null ? {} : { carrier }
 }
 
-async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
+async function combineOutcomes(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve(QUEUED), withinMs)

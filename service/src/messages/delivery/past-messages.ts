@@ -8,14 +8,14 @@ const MAX_BATCHES = 200
 /** Deletes the messages that were written more than a week ago, by partition. */
 export async function deletePastMessages(store: Transactions, now: number): Promise<void> {
   for (let slot = 0; slot < SLOTS; slot++) {
-    const newest = await newestIn(store, slot)
+    const newest = await findNewest(store, slot)
     if (newest === null || newest >= now - KEPT_MS) continue
     if (!(await isEmptied(store, slot))) await deleteOneByOne(store, slot, now)
   }
 }
 
 /** When the newest message of a partition was written. */
-async function newestIn(store: Transactions, slot: number): Promise<number | null> {
+async function findNewest(store: Transactions, slot: number): Promise<number | null> {
   const [row] = await store.query<{ newest: number | null }>(
     `SELECT max(created_at) AS newest FROM outbox WHERE slot = ${slot}`,
     [],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { SLOTS } from '../../store/outbox-slots.js'
-import { lookedUp, type Queries, statement } from '../../store/store.js'
+import { createStatement, lookUpSql, type Queries } from '../../store/store.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import type { DeliveryFault } from './carrier.js'
 import type { QueuedMessage } from './queued-message.js'
@@ -42,14 +42,14 @@ interface Finished extends AttemptRecord {
 // The slot is a constant, because PostgreSQL would otherwise lock and open every partition each time.
 // `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
 const finishIn = (slot: number) =>
-  statement<{ outcomes: string }>(`WITH finished AS (UPDATE outbox
+  createStatement<{ outcomes: string }>(`WITH finished AS (UPDATE outbox
   SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
     sealed = NULL, due_at = NULL, attempts = attempts + 1, carrier = done.carrier, carrier_id = done."carrierId", fault = done.fault,
     detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE done.detail END,
     price = done.price, updated_at = done.now, settled_at = done.now
   FROM json_to_recordset(:outcomes::json) AS done (application text, id text, "leasedUntil" bigint, state text, carrier text,
     "carrierId" text, fault text, detail text, price text, now bigint)
-  WHERE ${lookedUp('outbox.application', 'done.application')} AND ${lookedUp('outbox.id', 'done.id')}
+  WHERE ${lookUpSql('outbox.application', 'done.application')} AND ${lookUpSql('outbox.id', 'done.id')}
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
     AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM done."leasedUntil")
   RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)

@@ -22,13 +22,13 @@ export interface DeliveryReport {
 const APPLY: Readonly<Record<ReportOutcome, string>> = {
   // A carrier may have accepted a message whose attempt timed out: then no further attempt must be made.
   delivered:
-    withEvents(`UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, due_at = NULL, updated_at = $3,
+    addEventsSql(`UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, due_at = NULL, updated_at = $3,
       settled_at = coalesce(settled_at, $3)
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'expired')
       AND report IS DISTINCT FROM 'failed'`),
   // The report may arrive before the message is recorded as sent; then it becomes failed instead.
   failed:
-    withEvents(`UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
+    addEventsSql(`UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
       detail = coalesce($4, detail), updated_at = $3
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
       AND report IS DISTINCT FROM 'failed'`),
@@ -57,7 +57,7 @@ export interface ReportedMessage {
 }
 
 /** A change of a message, and the event that it is. */
-function withEvents(update: string): string {
+function addEventsSql(update: string): string {
   return `WITH reported AS (${update} RETURNING ${MESSAGE_COLUMNS}, outbox.country), ${writeMessageEventsSql('reported')}
     SELECT channel, country, carrier FROM reported`
 }
@@ -69,12 +69,12 @@ export async function recordReport(
   now: number,
 ): Promise<ReportedMessage | undefined> {
   const parameters = [application, id, now]
-  const more = { delivered: [], failed: [detail ?? null], complaint: mailboxOf(recipient) }
+  const more = { delivered: [], failed: [detail ?? null], complaint: getMailbox(recipient) }
   return queryOne<ReportedMessage>(queries, APPLY[outcome], [...parameters, ...more[outcome]])
 }
 
 /** A mailbox in lower case, and its mask. */
-function mailboxOf(recipient: string | undefined): readonly (string | null)[] {
+function getMailbox(recipient: string | undefined): readonly (string | null)[] {
   const email = recipient?.toLowerCase()
   return email ? [email, maskContact({ kind: 'email', email })] : [null, null]
 }

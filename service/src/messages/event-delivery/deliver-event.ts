@@ -4,11 +4,11 @@ import type { ConnectionAgent } from '../../safe-fetch/public-agent.js'
 import { accountReference, type Keys } from '../../store/secrets/keys.js'
 import { eventEndpointIdentity, open } from '../../store/secrets/seal.js'
 import type { Queries } from '../../store/store.js'
-import { HOUR_MS, MINUTE_MS, withTimeLimit } from '../../time.js'
+import { HOUR_MS, limitTime, MINUTE_MS } from '../../time.js'
 import { type HttpResponse, httpRequest, isTemporary } from '../carriers/http-request.js'
 import { ownWebhookAgent } from '../carriers/webhook.js'
-import { asDeliveryError } from '../delivery/carrier.js'
-import { type DueEvent, type EventAttempt, recordEventAttempt, signedHeaders } from './event-table.js'
+import { ensureDeliveryError } from '../delivery/carrier.js'
+import { type DueEvent, type EventAttempt, recordEventAttempt, signHeaders } from './event-table.js'
 
 const ATTEMPT_TIMEOUT_MS = 15_000
 const GONE = 410
@@ -54,18 +54,18 @@ async function post(parts: EventAttemptParts, event: DueEvent): Promise<HttpResp
     const isFormerValid = former !== null && formerUntil !== null && formerUntil > now
     const secrets = (isFormerValid ? [sealed, former] : [sealed]).map((text) => open(keys, identity, text))
     const body = eventBody(keys, event)
-    const headers = { 'content-type': 'application/json', ...signedHeaders(secrets, { id, body, now }) }
+    const headers = { 'content-type': 'application/json', ...signHeaders(secrets, { id, body, now }) }
     const request = { method: 'POST', headers, body, agent } as const
-    return await withTimeLimit(timeoutMs, [], (signal) => httpRequest('The endpoint', url, request, signal))
+    return await limitTime(timeoutMs, [], (signal) => httpRequest('The endpoint', url, request, signal))
   } catch (error) {
-    return asDeliveryError(error).message
+    return ensureDeliveryError(error).message
   }
 }
 
 function evaluate({ type, attempts }: DueEvent, response: HttpResponse | string, now: number): EventAttempt {
   const isResponse = typeof response !== 'string'
   const status = isResponse ? response.status : null
-  const answer = shortened(isResponse ? response.body : response)
+  const answer = shorten(isResponse ? response.body : response)
   const isGone = status === GONE
   const result = { status, answer, isGone, dueAt: now }
   if (status !== null && status >= 200 && status < 300) return { ...result, state: 'delivered' }
@@ -77,7 +77,7 @@ function evaluate({ type, attempts }: DueEvent, response: HttpResponse | string,
 }
 
 /** The beginning of a response as it can be stored and shown: PostgreSQL stores no null characters. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   return Array.from(text.replace(/\p{Cc}+/gu, ' ').trim())
     .slice(0, ANSWER_LENGTH)
     .join('')
@@ -111,7 +111,7 @@ const ACCOUNT_PREFIX = 'account:'
 
 /** The body of an event, the same for every attempt. It has no secret and no full contact. */
 function eventBody(keys: Keys, { application, type, account, data, createdAt }: DueEvent): string {
-  const user = account === null ? {} : { user: userOf(keys, application, account) }
+  const user = account === null ? {} : { user: createUser(keys, application, account) }
   return JSON.stringify({
     type,
     timestamp: new Date(createdAt).toISOString(),
@@ -121,7 +121,7 @@ function eventBody(keys: Keys, { application, type, account, data, createdAt }: 
 
 type WebhookUser = Extract<WebhookEvent, { readonly data: { readonly user: unknown } }>['data']['user']
 
-function userOf(keys: Keys, application: string, account: string): WebhookUser {
+function createUser(keys: Keys, application: string, account: string): WebhookUser {
   const reference = accountReference(keys, application, account)
   const name = account.slice(account.indexOf(':') + 1)
   const contact = parseUser(name)

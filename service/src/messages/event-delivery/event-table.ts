@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Queries, statement } from '../../store/store.js'
+import { createStatement, type Queries } from '../../store/store.js'
 
 /** How long a process may keep an event before it counts as dead. Longer than an attempt. */
 const LEASE_MS = 30_000
@@ -44,7 +44,7 @@ const COLUMNS = `taken.application, taken.endpoint, taken.id, taken.type, taken.
     endpoint.former, endpoint.former_until AS "formerUntil"`
 
 // Each endpoint is asked by an index, so that one with a long queue does not hold up the others.
-const TAKE_DUE = statement<{
+const TAKE_DUE = createStatement<{
   now: number
   leasedUntil: number
   busy: readonly string[]
@@ -77,7 +77,9 @@ export function takeDueEvents(
   return TAKE_DUE.rows(queries, { now, leasedUntil: now + LEASE_MS, ...options })
 }
 
-const TAKE_ONE = statement<Pick<DueEvent, 'application' | 'endpoint' | 'id' | 'leasedUntil'>>(`WITH taken AS (
+const TAKE_ONE = createStatement<
+  Pick<DueEvent, 'application' | 'endpoint' | 'id' | 'leasedUntil'>
+>(`WITH taken AS (
     UPDATE event_delivery SET due_at = :leasedUntil::bigint, state = 'queued',
       attempts = CASE WHEN state = 'queued' THEN attempts ELSE 0 END
     WHERE application = :application AND endpoint = :endpoint AND id = :id RETURNING *
@@ -104,7 +106,7 @@ const RECORDED = (condition: string) => `recorded AS (
     RETURNING attempts
   )`
 
-const RECORD_DELIVERED = statement<Recorded>(`WITH ${RECORDED('')}
+const RECORD_DELIVERED = createStatement<Recorded>(`WITH ${RECORDED('')}
   UPDATE event_endpoint SET failing_since = NULL FROM recorded
   WHERE application = :application AND id = :endpoint AND failing_since IS NOT NULL`)
 
@@ -112,7 +114,7 @@ const IS_TO_BE_DISABLED = `(:isGone::boolean OR
     failing_since <= :now::bigint - ${FAILING_MS} AND recorded.attempts >= ${ATTEMPTS_BEFORE_DISABLE})`
 
 // Only while this process has the lease: another one may have taken the event over and delivered it.
-const RECORD_FAILED = statement<Recorded & Pick<EventAttempt, 'isGone'>>(
+const RECORD_FAILED = createStatement<Recorded & Pick<EventAttempt, 'isGone'>>(
   `WITH ${RECORDED('AND due_at = :leasedUntil::bigint')}
   UPDATE event_endpoint SET failing_since = coalesce(failing_since, :now::bigint),
     disabled_at = CASE WHEN ${IS_TO_BE_DISABLED} THEN :now::bigint END
@@ -147,7 +149,7 @@ export function newEventSecret(): string {
 }
 
 /** The headers of a request by Standard Webhooks, with a signature for each secret. */
-export function signedHeaders(
+export function signHeaders(
   secrets: readonly string[],
   { id, body, now }: { readonly id: string; readonly body: string; readonly now: number },
 ): Record<string, string> {

@@ -1,5 +1,5 @@
 import type { WebhookEventType } from 'countersign/protocol'
-import { type Queries, statement } from '../../store/store.js'
+import { createStatement, type Queries } from '../../store/store.js'
 
 /**
  * CTEs that write an event for each row of `source` to every endpoint of the application that asked for its type, so that the event
@@ -19,7 +19,7 @@ export function writeEventsSql(source: string): string {
   )`
 }
 
-const WRITE = statement<{
+const WRITE = createStatement<{
   application: string
   account: string | null
   type: string

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { withTimeLimit } from '../../time.js'
+import { limitTime } from '../../time.js'
 import { httpRequest } from '../carriers/http-request.js'
 import type { Routes } from '../carriers/route.js'
 import { DeliveryError } from '../delivery/carrier.js'
@@ -26,7 +26,7 @@ export function twilioReportAddress(publicUrl: string | undefined): string | und
 }
 
 /** The senders of delivery reports that are configured. */
-export function configuredSources(settings: ReportSettings): ReportSources {
+export function createSources(settings: ReportSettings): ReportSources {
   const { routes, publicUrl, sesTopic, sendgridVerificationKey: key } = settings
   const tokens = Object.values(routes)
     .flat()
@@ -41,7 +41,7 @@ export function configuredSources(settings: ReportSettings): ReportSources {
 
 async function fetchText(url: string): Promise<string> {
   const request = { method: 'GET', headers: { accept: '*/*' } } as const
-  const { status, body } = await withTimeLimit(FETCH_TIMEOUT_MS, [], (signal) =>
+  const { status, body } = await limitTime(FETCH_TIMEOUT_MS, [], (signal) =>
     httpRequest('Amazon SNS', url, request, signal),
   )
   if (status !== 200) throw new DeliveryError(`Amazon SNS answered ${status}.`, 'outage')

@@ -1,4 +1,4 @@
-import { jsonIn } from '../../json.js'
+import { readJson } from '../../json.js'
 import { DAY_MS } from '../../time.js'
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
@@ -48,7 +48,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> {
 
 /** The JSON value in a text; throws an `InvalidReportError` when it is not JSON. */
 export function parseJson(text: string): unknown {
-  const read = jsonIn(text)
+  const read = readJson(text)
   if (read === undefined) throw new InvalidReportError('content')
   return read
 }

@@ -28,20 +28,20 @@ export function sesReports(topicArn: string, fetchText: FetchText): ReportSource
     }
     const { eventType, notificationType, mail, bounce, complaint } = parseObject(Message)
     const kind = String(eventType ?? notificationType)
-    const message = messageOfId(valueAt(valueAt(mail, 'commonHeaders'), 'messageId'))
+    const message = messageOfId(getValue(getValue(mail, 'commonHeaders'), 'messageId'))
     const outcome = Object.hasOwn(OUTCOMES, kind) ? OUTCOMES[kind] : undefined
     if (!message || !outcome) return []
     if (outcome === 'delivered') return [{ ...message, outcome }]
-    if (outcome === 'failed') return [{ ...message, outcome, detail: detailOf(kind, bounce) }]
+    if (outcome === 'failed') return [{ ...message, outcome, detail: describeDetail(kind, bounce) }]
     // Some providers also report when a user moves a mail out of the spam folder.
-    if (valueAt(complaint, 'complaintFeedbackType') === 'not-spam') return []
+    if (getValue(complaint, 'complaintFeedbackType') === 'not-spam') return []
     return [{ ...message, outcome, recipient: complainingMailbox(complaint) }]
   }
 }
 
 /** The diagnostic codes of mail servers may contain the mailbox, so only the types of a bounce are kept. */
-function detailOf(kind: string, bounce: unknown): string {
-  const types = [valueAt(bounce, 'bounceType'), valueAt(bounce, 'bounceSubType')]
+function describeDetail(kind: string, bounce: unknown): string {
+  const types = [getValue(bounce, 'bounceType'), getValue(bounce, 'bounceSubType')]
   const words = types.filter(
     (type): type is string => typeof type === 'string' && /^[A-Za-z]{1,40}$/.test(type),
   )
@@ -50,12 +50,12 @@ function detailOf(kind: string, bounce: unknown): string {
 
 /** Each email has one recipient. */
 function complainingMailbox(complaint: unknown): string | undefined {
-  const recipients = valueAt(complaint, 'complainedRecipients')
-  const mailbox = valueAt(Array.isArray(recipients) ? recipients[0] : undefined, 'emailAddress')
+  const recipients = getValue(complaint, 'complainedRecipients')
+  const mailbox = getValue(Array.isArray(recipients) ? recipients[0] : undefined, 'emailAddress')
   return typeof mailbox === 'string' ? mailbox : undefined
 }
 
-function valueAt(value: unknown, name: string): unknown {
+function getValue(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 

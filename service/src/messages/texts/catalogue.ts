@@ -26,7 +26,7 @@ const TAGS: ReadonlyMap<string, string> = new Map(SUPPORTED_LANGUAGES.map((tag) 
 const texts = new Map<string, MessageTexts>([['en', en]])
 
 /** The texts in one of the supported languages. The file of a language is read when it is first needed. */
-export function textsIn(language: string): MessageTexts {
+export function loadTexts(language: string): MessageTexts {
   const known = texts.get(language)
   if (known) return known
   // Tests compare every file with English.

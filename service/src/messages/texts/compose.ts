@@ -1,10 +1,10 @@
-import { type DetailLine, namedLines, type Purpose } from 'countersign/protocol'
+import { type DetailLine, nameLines, type Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../../accounts/application.js'
 import type { Channel, Message } from '../message.js'
-import { chooseLanguage, textsIn } from './catalogue.js'
+import { chooseLanguage, loadTexts } from './catalogue.js'
 import type { MessageTexts } from './message-texts.js'
-import { withOwnTexts } from './own-texts.js'
-import { inGsm7, smsText } from './sms.js'
+import { mergeOwnTexts } from './own-texts.js'
+import { convertToGsm7, createSmsText } from './sms.js'
 
 /** A recipient of a message, with the language of the message. */
 export interface Recipient {
@@ -44,8 +44,8 @@ export function codeMessage(
     minutes: minutes(language, secondsLeft),
     code,
   }
-  const subject = [...namedLines(named, 30, 30), fill(texts.code.subject, words)].join(' · ')
-  const whole = namedLines(named)
+  const subject = [...nameLines(named, 30, 30), fill(texts.code.subject, words)].join(' · ')
+  const whole = nameLines(named)
   const sentence = fill(texts.code.text, words)
   const text = [...whole, sentence].join('\n')
   const base = { ...begun, purpose, code, subject }
@@ -61,14 +61,14 @@ export function codeMessage(
     return { ...base, text: `${parts.filter(Boolean).join('\n\n')}${originBound}\n` }
   }
   const templates = [texts.code.text, texts.code.short, texts.code.shortest]
-  const formsOf = (lines: readonly string[], lastLine: string) =>
+  const createForms = (lines: readonly string[], lastLine: string) =>
     templates.map((form) => (app: string) => [...lines, fill(form, { ...words, app }) + lastLine].join('\n'))
-  if (named.length === 0) return { ...base, text: smsText(name, formsOf([], ''), originBound) }
+  if (named.length === 0) return { ...base, text: createSmsText(name, createForms([], ''), originBound) }
   // The purpose of the code must be read; the line for browsers only saves typing.
-  const forms = NAMED_LENGTHS.map((lengths) => namedLines(named, ...lengths)).flatMap((lines) =>
-    [originBound, ''].flatMap((line) => formsOf(lines, line)),
+  const forms = NAMED_LENGTHS.map((lengths) => nameLines(named, ...lengths)).flatMap((lines) =>
+    [originBound, ''].flatMap((line) => createForms(lines, line)),
   )
-  return { ...base, text: smsText(name, forms, '', 3) }
+  return { ...base, text: createSmsText(name, forms, '', 3) }
 }
 
 /** The warning about a code that the reader did not ask for, and from where it was asked for. */
@@ -84,14 +84,14 @@ function signInParts(
     { label: labels.browser, value: [browser, system].filter(Boolean).join(', ') },
     { label: labels.place, value: location },
   ]
-  return [warning, namedLines(lines.filter(({ value }) => value !== '')).join('\n')]
+  return [warning, nameLines(lines.filter(({ value }) => value !== '')).join('\n')]
 }
 
 /** The approved action as a voice reads it: a value ends no sentence, and does not say that it ends (R146). */
 function spokenLines(text: string, named: readonly DetailLine[]): string[] {
   const [, end = ''] = /\{line\}\P{L}*(.*\p{L})/u.exec(text) ?? []
   const ends = new RegExp(end.replace(/\P{L}+/gu, '\\P{L}+') || '$^', 'giu')
-  return namedLines(named).map((line) =>
+  return nameLines(named).map((line) =>
     fill(text, { line: line.replace(/[.!?;。！？]+(?=\s|$)/gu, ',').replace(ends, '') }),
   )
 }
@@ -126,13 +126,13 @@ export function spokenCode(code: string): string {
 
 function beginMessage(application: Sender, recipient: Recipient) {
   const language = chooseLanguage(recipient.locale)
-  const texts = withOwnTexts(textsIn(language), language, application.texts)
-  return { texts, language, begun: { ...recipient, locale: language, name: displayedName(application.name) } }
+  const texts = mergeOwnTexts(loadTexts(language), language, application.texts)
+  return { texts, language, begun: { ...recipient, locale: language, name: cleanName(application.name) } }
 }
 
 /** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */
 function toChannelAlphabet(channel: Channel, text: string): string {
-  return channel === 'sms' ? inGsm7(text) : text
+  return channel === 'sms' ? convertToGsm7(text) : text
 }
 
 function fill(text: string, words: Readonly<Record<string, string>>): string {
@@ -155,7 +155,7 @@ function minutes(language: string, seconds: number): string {
 }
 
 /** An application's name on one line without invisible characters, so that it cannot add a line, header or text of its own (R88). */
-function displayedName(name: string): string {
+function cleanName(name: string): string {
   return (
     name
       .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
@@ -187,7 +187,7 @@ export function mailHtml(message: Message): string {
     ? `<p class="code" style="${CODE_STYLE};font-size:32px;letter-spacing:6px;text-align:center"><bdi dir="ltr">${escapeHtml(code)}</bdi></p>`
     : ''
   return (
-    `<!doctype html><html lang="${locale}" dir="${textsIn(locale).dir}"><head><meta charset="utf-8">` +
+    `<!doctype html><html lang="${locale}" dir="${loadTexts(locale).dir}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width,initial-scale=1">' +
     '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">' +
     `<title>${escapeHtml(name)}</title><style>${STYLE}</style></head>` +

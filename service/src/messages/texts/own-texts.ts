@@ -6,28 +6,28 @@ import type { MessageTexts } from './message-texts.js'
 const MAX_LENGTH = 1_000
 
 /** The texts of a language with those that the application replaced. */
-export function withOwnTexts(texts: MessageTexts, language: string, own: OwnTexts = {}): MessageTexts {
+export function mergeOwnTexts(texts: MessageTexts, language: string, own: OwnTexts = {}): MessageTexts {
   const [, replaced] = Object.entries(own).find(([tag]) => chooseLanguage(tag) === language) ?? []
-  return replaced ? (merged(texts, replaced) as MessageTexts) : texts
+  return replaced ? (mergeTexts(texts, replaced) as MessageTexts) : texts
 }
 
-function merged(base: object, replaced: object): object {
+function mergeTexts(base: object, replaced: object): object {
   const pairs = Object.entries(base).map(([key, text]: [string, unknown]) => {
     const own: unknown = Object.hasOwn(replaced, key) ? Reflect.get(replaced, key) : undefined
-    return [key, typeof text === 'object' && text !== null ? merged(text, Object(own)) : (own ?? text)]
+    return [key, typeof text === 'object' && text !== null ? mergeTexts(text, Object(own)) : (own ?? text)]
   })
   return Object.fromEntries(pairs)
 }
 
 /** Everything that is wrong with an application's own texts, each with the path of the text. */
-export function faultsInOwnTexts(given: unknown): readonly string[] {
+export function findFaultsInOwnTexts(given: unknown): readonly string[] {
   if (!isObject(given)) return ['texts must be an object like { "en": { "code": { "text": "…" } } }']
   const languages = Object.keys(given)
   const twice = languages.find((tag, index) => languages.some((other, at) => at < index && means(other, tag)))
   if (twice !== undefined) return [`texts.${twice} is a language that texts has already under another tag`]
   return languages.flatMap((tag) =>
     isSupportedLanguage(tag)
-      ? faultsIn(given[tag], REPLACEABLE, `texts.${tag}`)
+      ? findFaults(given[tag], REPLACEABLE, `texts.${tag}`)
       : [`texts.${tag} is not a language of the messages: use ${SUPPORTED_LANGUAGES.join(', ')}`],
   )
 }
@@ -39,7 +39,7 @@ function means(one: string, other: string): boolean {
 }
 
 /** Compares texts with the English ones. */
-function faultsIn(given: unknown, english: object, path: string): string[] {
+function findFaults(given: unknown, english: object, path: string): string[] {
   if (given === undefined) return []
   if (!isObject(given)) return [`${path} must be an object with texts`]
   return Object.entries(given).flatMap(([key, text]) => {
@@ -48,12 +48,12 @@ function faultsIn(given: unknown, english: object, path: string): string[] {
       return [`${path}.${key} is not the name of a text: use one of ${Object.keys(english).join(', ')}`]
     }
     return typeof ours === 'string'
-      ? faultsInText(text, ours, `${path}.${key}`)
-      : faultsIn(text, Object(ours), `${path}.${key}`)
+      ? findTextFaults(text, ours, `${path}.${key}`)
+      : findFaults(text, Object(ours), `${path}.${key}`)
   })
 }
 
-function faultsInText(text: unknown, english: string, path: string): string[] {
+function findTextFaults(text: unknown, english: string, path: string): string[] {
   if (text === undefined) return []
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH) {
     return [`${path} must be text of 1 to ${MAX_LENGTH} characters`]
@@ -62,20 +62,22 @@ function faultsInText(text: unknown, english: string, path: string): string[] {
   const control = path.endsWith('.subject') ? /\p{Cc}/u : /[^\P{Cc}\n]/u
   if (control.test(text)) return [`${path} must not contain control characters`]
   if (/^\s*@/m.test(text)) return [`${path} must not have a line that begins with @`]
-  const [theirs, ours] = [placeholdersIn(text), placeholdersIn(english)]
+  const [theirs, ours] = [listPlaceholders(text), listPlaceholders(english)]
   const missing = ours.filter((name) => !theirs.includes(name))
   const unknown = theirs.filter((name) => !ours.includes(name))
   return [
     ...(missing.length > 0 ? [`${path} must contain ${missing.join(' and ')}`] : []),
-    ...(unknown.length > 0 ? [`${path} must not contain ${unknown.join(' and ')}${allowed(ours)}`] : []),
+    ...(unknown.length > 0
+      ? [`${path} must not contain ${unknown.join(' and ')}${describeAllowed(ours)}`]
+      : []),
   ]
 }
 
-function allowed(names: readonly string[]): string {
+function describeAllowed(names: readonly string[]): string {
   return names.length > 0 ? `: use only ${names.join(' and ')}` : ': it has no placeholders'
 }
 
-function placeholdersIn(text: string): string[] {
+function listPlaceholders(text: string): string[] {
   return [...new Set(text.match(/\{\w+\}/g) ?? [])]
 }
 

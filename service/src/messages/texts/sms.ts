@@ -6,7 +6,7 @@ const MIN_NAME_LENGTH = 8
  * the texts get shorter, then the name is cut. Some form always fits if the origin has at most 37 characters less twice the digits
  * of the code, which is 25 for six digits. A code for an approval may take three `segments`.
  */
-export function smsText(
+export function createSmsText(
   name: string,
   forms: readonly ((name: string) => string)[],
   lastLine: string,
@@ -19,10 +19,10 @@ export function smsText(
   ]
   // One after the other: to convert all of them takes milliseconds.
   for (const textOf of texts) {
-    const text = inGsm7(textOf()) + lastLine
+    const text = convertToGsm7(textOf()) + lastLine
     if (isWithin(text, segments)) return text
   }
-  return inGsm7(shortestForm(name)) + lastLine
+  return convertToGsm7(shortestForm(name)) + lastLine
 }
 
 /** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
@@ -75,7 +75,7 @@ export function gsm7Units(text: string): number | undefined {
 }
 
 /** The text in the GSM alphabet, without accents that it lacks: 160 characters fit instead of 70. Other scripts are returned unchanged. */
-export function inGsm7(text: string): string {
+export function convertToGsm7(text: string): string {
   const converted = [...text].map(toAlphabet)
   return converted.every((character) => character !== undefined) ? converted.join('') : text
 }

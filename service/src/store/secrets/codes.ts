@@ -19,7 +19,7 @@ export function isBackupShaped(code: string, length: number): boolean {
 }
 
 /** The form of an imported code of which only the SHA-512 is known, as Keycloak stores it. Our own hash is made of this form. */
-export function hashedForm(sha512: string): string {
+export function hashForm(sha512: string): string {
   return `sha512:${sha512}`
 }
 
@@ -27,17 +27,17 @@ export function hashedForm(sha512: string): string {
 const MAX_SPELLINGS = 243
 
 /** The forms of a typed code of which only the SHA-512 is known: one for each spelling, since users mistake letters for digits. */
-export function hashedFormsOf(code: string): string[] {
-  const spellings = [...code].map((one) => ALIKE.find((group) => group.includes(one)) ?? one)
+export function listHashedForms(code: string): string[] {
+  const spellings = [...code].map((letter) => ALIKE.find((group) => group.includes(letter)) ?? letter)
   const count = spellings.reduce((product, { length }) => product * length, 1)
   const all = count > MAX_SPELLINGS ? [code] : spellings.reduce<string[]>(appendEach, [''])
-  return all.map((one) => hashedForm(createHash('sha512').update(one).digest('base64')))
+  return all.map((spelling) => hashForm(createHash('sha512').update(spelling).digest('base64')))
 }
 
 const ALIKE = ['0O', '1IL']
 
 function appendEach(beginnings: readonly string[], characters: string): string[] {
-  return beginnings.flatMap((beginning) => [...characters].map((one) => beginning + one))
+  return beginnings.flatMap((beginning) => [...characters].map((character) => beginning + character))
 }
 
 /** A salt of 128 random bits for one set of backup codes (R59). */
@@ -59,7 +59,7 @@ export interface CodeIdentity {
 const RANGE = 2 ** 48
 
 /** The challenge's code, uniform over all of its length (R35), derived and never stored (R40); a resend derives it again (R39). */
-export function deliveredCode(key: KeyObject, of: CodeIdentity): string {
+export function deriveDeliveredCode(key: KeyObject, of: CodeIdentity): string {
   const values = 10 ** of.digits
   const fair = RANGE - (RANGE % values)
   for (let draw = 0; ; draw++) {
@@ -71,7 +71,7 @@ export function deliveredCode(key: KeyObject, of: CodeIdentity): string {
 }
 
 /** The stored form of a delivered code, with which a typed code is compared: a keyed hash, bound to the recipient (R38, R40). */
-export function deliveredCodeMac(
+export function computeDeliveredCodeMac(
   key: KeyObject,
   of: Pick<CodeIdentity, 'application' | 'account' | 'contact' | 'type'> & { readonly code: string },
 ): string {

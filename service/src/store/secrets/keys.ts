@@ -25,35 +25,35 @@ export interface Keys {
 }
 
 /** Derives every key from `secret` by HKDF-SHA-256; the keys of `previous` secrets only decrypt and compare. */
-export function keysFrom(secret: string, previous: readonly string[] = []): Keys {
-  const bytesOf = (use: string, bytes: number) =>
+export function deriveKeys(secret: string, previous: readonly string[] = []): Keys {
+  const deriveBytes = (use: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, 'countersign service', use, bytes))
   // As objects: Node prepares a key given as bytes anew at each use, which takes longer than the use itself.
-  const derive = (use: string) => createSecretKey(bytesOf(use, 32))
+  const derive = (use: string) => createSecretKey(deriveBytes(use, 32))
   return {
-    id: bytesOf('key id', 6).toString('hex'),
+    id: deriveBytes('key id', 6).toString('hex'),
     codes: derive('delivered codes'),
     backup: derive('backup codes'),
     sealing: derive('sealing'),
     references: derive('log references'),
     webhook: derive('webhook signature'),
     console: derive('console sessions'),
-    previous: previous.filter((other) => other !== secret).map((other) => keysFrom(other)),
+    previous: previous.filter((other) => other !== secret).map((other) => deriveKeys(other)),
   }
 }
 
 /** The current keys, then the former ones. */
-export function allKeys(keys: Keys): readonly Keys[] {
+export function listKeys(keys: Keys): readonly Keys[] {
   return [keys, ...keys.previous]
 }
 
 /** The current or former keys with this id. */
 export function keyById(keys: Keys, id: string): Keys | undefined {
-  return allKeys(keys).find((key) => key.id === id)
+  return listKeys(keys).find((key) => key.id === id)
 }
 
 /** A keyed hash as it is stored: with the id of its key, so that the store shows which keys it depends on. */
-export function withKeyId(keys: Keys, hash: string): string {
+export function addKeyId(keys: Keys, hash: string): string {
   return `${keys.id}.${hash}`
 }
 
@@ -110,8 +110,8 @@ export function contactReference(keys: Keys, contact: Contact): string {
 }
 
 /** An account's reference as it is stored: with the id of its key. */
-export function storedReference(keys: Keys, application: string, account: string): string {
-  return withKeyId(keys, accountReference(keys, application, account))
+export function createStoredReference(keys: Keys, application: string, account: string): string {
+  return addKeyId(keys, accountReference(keys, application, account))
 }
 
 /** Keyed hashes of the mailbox and the phone number of a contact, as they are stored; `null` for the one that it has not. */
@@ -122,7 +122,7 @@ export interface ContactHashes {
 
 /** The hashes by which an account is found once it has proven the contact. */
 export function contactHashes(keys: Keys, contact: Contact): ContactHashes {
-  const hash = (one: Contact) => withKeyId(keys, contactReference(keys, one))
+  const hash = (contact: Contact) => addKeyId(keys, contactReference(keys, contact))
   return {
     email: contact.kind === 'phone' ? null : hash({ kind: 'email', email: contact.email }),
     phone: contact.kind === 'email' ? null : hash({ kind: 'phone', phone: contact.phone }),

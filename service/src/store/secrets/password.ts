@@ -13,7 +13,7 @@ const SALT_BYTES = 16
 /** The salted scrypt hash of a password, as it is stored. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const key = await derive(normalized(password), salt, KEY_BYTES, {
+  const key = await derive(normalizePassword(password), salt, KEY_BYTES, {
     ...PASSWORD_COST,
     maxmem: MAX_MEMORY,
   })
@@ -25,13 +25,18 @@ export async function isPassword(password: string, stored: string | null): Promi
   const [, storedN, storedR, storedP, salt = '', key = ''] = (stored ?? NO_HASH).split('$')
   const expected = Buffer.from(key, 'base64url')
   const cost = { N: Number(storedN), r: Number(storedR), p: Number(storedP), maxmem: MAX_MEMORY }
-  const found = await derive(normalized(password), Buffer.from(salt, 'base64url'), expected.length, cost)
+  const found = await derive(
+    normalizePassword(password),
+    Buffer.from(salt, 'base64url'),
+    expected.length,
+    cost,
+  )
   return timingSafeEqual(found, expected) && stored !== null
 }
 
 const NO_HASH = ['scrypt', N, r, p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
 
 /** Keyboards write the same character in different ways (NIST SP 800-63B §3.1.1.2). */
-function normalized(password: string): string {
+function normalizePassword(password: string): string {
   return password.normalize('NFKC')
 }

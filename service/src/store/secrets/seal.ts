@@ -18,12 +18,12 @@ export function reseal(keys: Keys, identity: readonly string[], sealed: string):
 }
 
 /** The id of the key that a text was sealed with. */
-export function sealingKeyOf(sealed: string): string {
+export function readSealingKey(sealed: string): string {
   return sealed.split('.')[1] ?? ''
 }
 
 /** SQL for "the same text was sealed, with any key": compares the nonces of a column and a parameter. */
-export function sameSealedSql(column: string, parameter: string): string {
+export function compareSealedSql(column: string, parameter: string): string {
   const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${NONCE_CHARACTERS})`
   return `${nonce(column)} = ${nonce(`${parameter}::text`)}`
 }
@@ -41,20 +41,20 @@ export function openIfSealed(keys: Keys, identity: readonly string[], given: str
   return tryTo(() => open(keys, identity, given))
 }
 
-const identityOf =
+const createIdentity =
   (kind: string) =>
   (application: string, name: string): string[] => [kind, application, name]
 
 /** The identity that an account's authenticator secret is sealed for. */
-export const appSecretIdentity = identityOf('app secret')
+export const appSecretIdentity = createIdentity('app secret')
 /** The identity that a queued message is sealed for. */
-export const outboxIdentity = identityOf('outbox')
+export const outboxIdentity = createIdentity('outbox')
 /** The identity that a message in the development inbox is sealed for, by its recipient. */
-export const inboxIdentity = identityOf('inbox')
+export const inboxIdentity = createIdentity('inbox')
 /** The identity that the secret of an endpoint for events is sealed for. */
-export const eventEndpointIdentity = identityOf('event endpoint')
+export const eventEndpointIdentity = createIdentity('event endpoint')
 /** The identity that the request of a transcription job is sealed for. */
-export const jobIdentity = identityOf('transcription job')
+export const jobIdentity = createIdentity('transcription job')
 /** The identity that the secret of an application's own webhook is sealed for. */
 export function webhookIdentity(application: string): string[] {
   return ['webhook', application]

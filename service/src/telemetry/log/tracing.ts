@@ -71,7 +71,7 @@ function traceRequest(api: OpenTelemetry, { headers }: TracedRequest): RequestTr
   const active = context.active()
   if (trace.getSpan(active))
     return { run: (handle) => handle(), end: (_answer, record) => context.with(active, record) }
-  const parent = contextFrom(api, headers.traceparent, headers.tracestate)
+  const parent = createContext(api, headers.traceparent, headers.tracestate)
   const span = tracer(api).startSpan('request', { kind: SpanKind.SERVER }, parent)
   const own = trace.setSpan(parent, span)
   return {
@@ -106,7 +106,7 @@ export function traceDelivery<T extends { readonly outcome: string }>(
   if (!api) return attempt()
   const { context, trace, SpanKind } = api
   const { id, application, channel } = message
-  const parent = contextFrom(api, message.trace)
+  const parent = createContext(api, message.trace)
   const span = tracer(api).startSpan(
     `deliver ${channel}`,
     {
@@ -151,7 +151,7 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const MAX_STATE_LENGTH = 512
 
 /** The context of a caller, without a trace if `traceparent` is absent or invalid. */
-function contextFrom(
+function createContext(
   { ROOT_CONTEXT, trace, createTraceState, isSpanContextValid }: OpenTelemetry,
   traceparent: unknown,
   tracestate?: unknown,

@@ -44,7 +44,7 @@ async function send(url: URL, { headers, fields, path, signal }: RecordingForm):
   const boundary = `countersign-${randomBytes(18).toString('hex')}`
   const parts = fields.map(
     ([name, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+      `--${boundary}\r\nContent-Disposition: form-data; name="${encodeQuoted(name)}"\r\n\r\n${value}\r\n`,
   )
   const format = extname(path).slice(1)
   const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.${format}"\r\n`
@@ -63,20 +63,20 @@ async function send(url: URL, { headers, fields, path, signal }: RecordingForm):
     outgoing.once('response', resolve).once('error', reject)
   })
   // The server may answer, and close the connection, before it has received everything.
-  const sent = pipeline(Readable.from(contentOf(before, path, after)), new PassThrough(), outgoing)
+  const sent = pipeline(Readable.from(streamContent(before, path, after)), new PassThrough(), outgoing)
   await Promise.race([response, sent.then(() => response)])
   sent.catch(() => {})
   return response
 }
 
-async function* contentOf(before: Buffer, path: string, after: Buffer) {
+async function* streamContent(before: Buffer, path: string, after: Buffer) {
   yield before
   yield* createReadStream(path)
   yield after
 }
 
 /** Percent-encodes quotes and line breaks, as RFC 7578 §4.2 and the HTML standard require. */
-function quoted(name: string): string {
+function encodeQuoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
@@ -84,7 +84,7 @@ function quoted(name: string): string {
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 /** Reads the JSON in a response of up to 32 MB that refuses nothing. Throws an `EngineError` for every other one. */
-export async function readJson(response: Response): Promise<unknown> {
+export async function readResponse(response: Response): Promise<unknown> {
   const contentType = response.headers.get('content-type') ?? 'no content type'
   if (/^text\/html\b/i.test(contentType)) {
     await response.body?.cancel()
@@ -111,7 +111,7 @@ export async function refusalText(response: Response): Promise<string> {
 }
 
 /** The failure that a status means, with the reason of the server if there is one. */
-export function statusError({ status, headers }: Response, reason?: string): EngineError {
+export function createStatusError({ status, headers }: Response, reason?: string): EngineError {
   const message = `The transcription server responded with ${status}${reason ? `: ${reason}` : '.'}`
   // A wrong key, model or path does not pass by itself.
   const isPassing = status >= 500 || [408, 425, 429].includes(status)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { jsonIn } from '../../json.js'
-import { postRecording, readJson, refusalText, statusError } from './engine-server.js'
-import { partsOf, type RecordingPart, type UploadRules } from './recording-parts.js'
+import { readJson } from '../../json.js'
+import { createStatusError, postRecording, readResponse, refusalText } from './engine-server.js'
+import { cutParts, type RecordingPart, type UploadRules } from './recording-parts.js'
 import {
   EngineError,
   LanguageError,
@@ -63,14 +63,14 @@ export function openAiTranscriber({ url, apiKey, fields, upload }: OpenAiSetting
   }
 
   /** The error that stands for a refusal, with its reason unless that repeats a secret. */
-  async function refusalOf(response: Response, { language, prompt }: Recording): Promise<Error> {
-    const { error, detail } = refusalSchema.safeParse(jsonIn(await refusalText(response))).data ?? {}
+  async function readRefusal(response: Response, { language, prompt }: Recording): Promise<Error> {
+    const { error, detail } = refusalSchema.safeParse(readJson(await refusalText(response))).data ?? {}
     const { message, param } = typeof error === 'object' ? error : { message: error }
     if (language && param === 'language' && UNSUPPORTED.includes(response.status)) return new LanguageError()
     const reason = (message || detail || '').replace(/[\p{C}\s]+/gu, ' ').trim()
     const isAboutKey = [401, 403].includes(response.status)
     const repeats = [apiKey, prompt].some((secret) => secret && reason.includes(secret))
-    return statusError(response, isAboutKey || repeats ? undefined : reason.slice(0, 200))
+    return createStatusError(response, isAboutKey || repeats ? undefined : reason.slice(0, 200))
   }
 
   return {
@@ -78,7 +78,7 @@ export function openAiTranscriber({ url, apiKey, fields, upload }: OpenAiSetting
     givesTimes: true,
     async transcribe(recording) {
       let { withTimes = false } = recording
-      const parts = await partsOf(recording, upload)
+      const parts = await cutParts(recording, upload)
       const transcripts: Transcript[] = []
       for (const [index, part] of parts.entries()) {
         try {
@@ -88,12 +88,12 @@ export function openAiTranscriber({ url, apiKey, fields, upload }: OpenAiSetting
             withTimes = false
             response = await post(part.path, recording, withTimes)
           }
-          if (!response.ok) throw await refusalOf(response, recording)
-          const body = responseSchema.safeParse(await readJson(response))
+          if (!response.ok) throw await readRefusal(response, recording)
+          const body = responseSchema.safeParse(await readResponse(response))
           if (!body.success) {
             throw new EngineError('engine_failed', 'The response of the transcription server has no text.')
           }
-          transcripts.push(transcriptIn(body.data, part))
+          transcripts.push(readTranscript(body.data, part))
         } catch (error) {
           if (!(error instanceof EngineError)) throw error
           const { code, message, retryAfterSeconds, cause } = error
@@ -101,12 +101,12 @@ export function openAiTranscriber({ url, apiKey, fields, upload }: OpenAiSetting
           throw new EngineError(code, detail, { cause, retryAfterSeconds, detail })
         }
       }
-      return joined(transcripts)
+      return joinTranscripts(transcripts)
     },
   }
 }
 
-function joined(transcripts: readonly Transcript[]): Transcript {
+function joinTranscripts(transcripts: readonly Transcript[]): Transcript {
   const [first, ...others] = transcripts
   if (first && others.length === 0) return first
   const spoken = transcripts.filter(({ text }) => text !== '')
@@ -121,7 +121,7 @@ function joined(transcripts: readonly Transcript[]): Transcript {
   }
 }
 
-function transcriptIn(
+function readTranscript(
   { text, language, segments, words }: z.output<typeof responseSchema>,
   part: RecordingPart,
 ): Transcript {
@@ -132,25 +132,25 @@ function transcriptIn(
     ...(segments && {
       segments: segments.map(({ text, avg_logprob: logarithm, ...more }) => ({
         text: text.trim(),
-        ...detailsIn(part, {
+        ...readDetails(part, {
           ...more,
           probability: typeof logarithm === 'number' ? Math.exp(logarithm) : undefined,
         }),
       })),
     }),
     ...(allWords?.length && {
-      words: allWords.map(({ word, ...more }) => ({ word: word.trim(), ...detailsIn(part, more) })),
+      words: allWords.map(({ word, ...more }) => ({ word: word.trim(), ...readDetails(part, more) })),
     }),
   }
 }
 
-function detailsIn(part: RecordingPart, piece: Omit<z.output<typeof word>, 'word'>) {
+function readDetails(part: RecordingPart, piece: Omit<z.output<typeof word>, 'word'>) {
   const { start, end, probability, speaker } = piece
   // An engine may hear a word end in the silence with which it pads a part.
-  const moved = (seconds: number) => Math.min(Math.round((part.start + seconds) * 1_000) / 1_000, part.end)
+  const addStart = (seconds: number) => Math.min(Math.round((part.start + seconds) * 1_000) / 1_000, part.end)
   return {
-    startSeconds: moved(start),
-    endSeconds: moved(Math.max(start, end)),
+    startSeconds: addStart(start),
+    endSeconds: addStart(Math.max(start, end)),
     ...(typeof probability === 'number' && { confidence: Math.min(probability, 1) }),
     ...(speaker && { speaker }),
   }

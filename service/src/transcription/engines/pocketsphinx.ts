@@ -57,7 +57,7 @@ export function outputReader(onSegment: (segment: TranscriptSegment) => void = (
   return {
     read(line: string): void {
       const text = line.trim()
-      const word = wordIn(text)
+      const word = parseWord(text)
       if (word?.word === END_OF_UTTERANCE) finish()
       else if (word && !FILLER.test(word.word)) utterance?.words.push(word)
       else if (!word && text !== '') {
@@ -72,7 +72,7 @@ export function outputReader(onSegment: (segment: TranscriptSegment) => void = (
   }
 }
 
-function wordIn(line: string): TranscriptWord | undefined {
+function parseWord(line: string): TranscriptWord | undefined {
   const [, name, start, end, sureness] = WORD_LINE.exec(line) ?? []
   if (!name) return undefined
   // The dictionary counts the pronunciations of a word: `the(2)`.

@@ -30,12 +30,12 @@ const FRAME_BYTES = FRAME_SECONDS * BYTES_PER_SECOND
 const PAUSE_FRAMES = 12
 
 /** Cuts a recording at silence into parts that a server accepts. Each begins where the one before it ends. */
-export async function partsOf(
+export async function cutParts(
   recording: Recording,
   rules: UploadRules,
   span: Span = { start: 0, end: Infinity },
 ): Promise<readonly RecordingPart[]> {
-  const path = await fileOf(recording, rules.format, span)
+  const path = await writePart(recording, rules.format, span)
   const share = (await stat(path)).size / (rules.maxBytes - FORM_BYTES)
   if (share <= 1) return [{ ...span, path }]
   const count = Math.ceil(share / FILL)
@@ -45,14 +45,14 @@ export async function partsOf(
   let start = span.start
   for (let part = 1; part <= count; part++) {
     const middle = span.start + part * length
-    const end = part < count ? await quietestIn(recording.path, middle - reach, middle + reach) : span.end
-    parts.push(...(await partsOf(recording, rules, { start, end })))
+    const end = part < count ? await findQuietest(recording.path, middle - reach, middle + reach) : span.end
+    parts.push(...(await cutParts(recording, rules, { start, end })))
     start = end
   }
   return parts
 }
 
-async function fileOf({ path, signal }: Recording, format: string, { start, end }: Span): Promise<string> {
+async function writePart({ path, signal }: Recording, format: string, { start, end }: Span): Promise<string> {
   if (start === 0 && end === Infinity && format === 'wav') return path
   const folder = dirname(path)
   const part = join(folder, `${start}-${end}.${format}`)
@@ -64,9 +64,9 @@ async function fileOf({ path, signal }: Recording, format: string, { start, end 
 }
 
 /** The place between two others, in seconds, that is quietest together with what is around it. */
-async function quietestIn(path: string, from: number, to: number): Promise<number> {
+async function findQuietest(path: string, from: number, to: number): Promise<number> {
   const first = Math.ceil(from / FRAME_SECONDS)
-  const energies = await energiesIn(path, first, Math.floor(to / FRAME_SECONDS))
+  const energies = await measureEnergies(path, first, Math.floor(to / FRAME_SECONDS))
   let quietest = { frame: 0, energy: Infinity }
   for (const frame of energies.keys()) {
     let energy = 0
@@ -79,9 +79,9 @@ async function quietestIn(path: string, from: number, to: number): Promise<numbe
   return Math.round((first + quietest.frame + 0.5) * FRAME_SECONDS * 100) / 100
 }
 
-async function energiesIn(path: string, first: number, end: number): Promise<number[]> {
-  const offsetOf = (frame: number) => WAV_HEADER_BYTES + frame * FRAME_BYTES
-  const range = { start: offsetOf(first), end: offsetOf(end) - 1 }
+async function measureEnergies(path: string, first: number, end: number): Promise<number[]> {
+  const getOffset = (frame: number) => WAV_HEADER_BYTES + frame * FRAME_BYTES
+  const range = { start: getOffset(first), end: getOffset(end) - 1 }
   const sound = Buffer.concat(await createReadStream(path, range).toArray())
   return Array.from({ length: end - first }, (_, frame) => {
     const samples = sound.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES)

@@ -105,7 +105,7 @@ export class EngineError extends Error {
 }
 
 /** The same failure as an `EngineError`. An engine that took too long is unavailable; all others failed. */
-export function engineErrorOf(engine: string, error: unknown): EngineError {
+export function ensureEngineError(engine: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
   const message = error instanceof Error ? error.message : 'unknown failure'

@@ -93,7 +93,7 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
       await transcribe(job, stop.signal)
     } catch (error) {
       const detail = describeError(error)
-      log({ level: 'error', event: 'transcription.job_failed', ...fieldsOf(job), detail })
+      log({ level: 'error', event: 'transcription.job_failed', ...createFields(job), detail })
     } finally {
       clearInterval(renewal)
     }
@@ -104,7 +104,7 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
     try {
       const { key, address, ...speech } = openRequest(keys, job, job.sealed)
       const source = address ? transcription.fromAddress(address) : storedRecording(store, job.id, key)
-      const result = await transcription.recognize(source, fieldsOf(job), {
+      const result = await transcription.recognize(source, createFields(job), {
         ...speech,
         callerGone: signal,
         limits: transcription.limits.jobs,
@@ -161,7 +161,7 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
   }
 }
 
-function fieldsOf({ id, application }: ClaimedJob) {
+function createFields({ id, application }: ClaimedJob) {
   return { application, request: id }
 }
 

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { jsonIn } from '../../json.js'
+import { readJson } from '../../json.js'
 import { EngineError } from '../engines/transcriber.js'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
@@ -52,7 +52,7 @@ export function openEngineSocket(request: SocketRequest): Promise<EngineSocket> 
       )
     })
     socket.on('message', (data) => {
-      if (!signal.aborted) onMessage(jsonIn(String(data)))
+      if (!signal.aborted) onMessage(readJson(String(data)))
     })
     socket.on('close', () => {
       signal.removeEventListener('abort', stop)

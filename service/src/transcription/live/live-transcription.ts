@@ -1,6 +1,6 @@
 import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-import { type EngineError, engineErrorOf, knows } from '../engines/transcriber.js'
+import { type EngineError, ensureEngineError, knows } from '../engines/transcriber.js'
 import { fairSlots } from '../fair-slots.js'
 import type { Origin } from '../transcription.js'
 
@@ -118,13 +118,13 @@ async function openStream(parts: {
     fail({ code: error.code, detail: ENGINE_FAILED })
   }
   /** Waits for the engine, but not forever, and not when the stream is closed. */
-  async function withinTime(work: Promise<void>): Promise<void> {
+  async function waitWithinTime(work: Promise<void>): Promise<void> {
     if (controller.signal.aborted) return
-    timer = setTimeout(() => failBy(engineErrorOf(engine.name, TIMEOUT)), ENGINE_TIMEOUT_MS)
+    timer = setTimeout(() => failBy(ensureEngineError(engine.name, TIMEOUT)), ENGINE_TIMEOUT_MS)
     // Not `Promise.race` with a promise that lasts as long as the stream: it would keep every block of audio.
     await new Promise<void>((resolve) => {
       stopWaiting = resolve
-      work.catch((error: unknown) => failBy(engineErrorOf(engine.name, error))).then(resolve)
+      work.catch((error: unknown) => failBy(ensureEngineError(engine.name, error))).then(resolve)
     })
     clearTimeout(timer)
   }
@@ -132,7 +132,7 @@ async function openStream(parts: {
   open.add(fail)
   streamLog.opened()
   let stream: EngineStream | undefined
-  await withinTime(
+  await waitWithinTime(
     engine
       .open({
         language,
@@ -150,10 +150,10 @@ async function openStream(parts: {
     async write(pcm) {
       bytes += pcm.length
       if (bytes > MAX_SECONDS * streamWire.STREAM_BYTES_PER_SECOND) fail(TOO_LONG)
-      else if (stream && !controller.signal.aborted) await withinTime(stream.write(pcm))
+      else if (stream && !controller.signal.aborted) await waitWithinTime(stream.write(pcm))
     },
     async end() {
-      if (stream && !controller.signal.aborted) await withinTime(stream.end())
+      if (stream && !controller.signal.aborted) await waitWithinTime(stream.end())
       close()
     },
     close,

@@ -120,7 +120,7 @@ function speechItems(onPiece: StreamRequest['onPiece'], heardMs: () => number) {
   let awaitsCommit = false
   let isEnding = false
 
-  const itemOf = (id: string) => {
+  const findItem = (id: string) => {
     const known = items.get(id) ?? { startMs: lastEndMs, endMs: undefined, text: '' }
     items.set(id, known)
     return known
@@ -136,7 +136,7 @@ function speechItems(onPiece: StreamRequest['onPiece'], heardMs: () => number) {
     },
     isComplete: () => isEnding && !awaitsCommit && pending.size === 0,
     handle(event: SpeechEvent) {
-      const known = itemOf(event.item_id)
+      const known = findItem(event.item_id)
       if (event.type === 'input_audio_buffer.speech_started') known.startMs = event.audio_start_ms
       else if (event.type === 'input_audio_buffer.speech_stopped') known.endMs = event.audio_end_ms
       else if (event.type === 'input_audio_buffer.committed') {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import { jsonIn } from '../../json.js'
+import { readJson } from '../../json.js'
 import { PACKAGE_FOLDER } from '../../process/own-package.js'
 import { EngineError } from '../engines/transcriber.js'
 import type { EngineStream, LiveTranscriber, StreamRequest } from './live-transcription.js'
@@ -72,19 +72,19 @@ function openDecoder(
     })
     createInterface({ input: child.stdout }).on('line', (line) => {
       // The binding prints messages of its own.
-      const piece = lineSchema.safeParse(jsonIn(line)).data
+      const piece = lineSchema.safeParse(readJson(line)).data
       if (!piece || signal.aborted) return
       if (piece.type === 'ready') {
         clearTimeout(timer)
         isOpen = true
-        resolve(streamTo(child, closed))
+        resolve(createStream(child, closed))
       } else if (piece.type === 'partial') onPiece(piece)
       else onPiece({ type: 'final', text: piece.text, startMs: piece.start_ms, endMs: piece.end_ms })
     })
   })
 }
 
-function streamTo({ stdin }: ChildProcessWithoutNullStreams, closed: Promise<void>): EngineStream {
+function createStream({ stdin }: ChildProcessWithoutNullStreams, closed: Promise<void>): EngineStream {
   // A decoder that ended is reported by its exit.
   stdin.on('error', () => {})
   return {

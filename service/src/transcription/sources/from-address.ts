@@ -4,7 +4,7 @@ import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp }
 import { request as requestHttps } from 'node:https'
 import { basename } from 'node:path'
 import { type AddressRules, isForbiddenAddress, publicAgent } from '../../safe-fetch/public-agent.js'
-import { withTimeLimit } from '../../time.js'
+import { limitTime } from '../../time.js'
 import type { RecordingLimits } from '../recording-limits.js'
 import {
   fetchFailed,
@@ -25,14 +25,14 @@ const addressRefused = refuseRecording('address_refused')
  * one of them. Up to three redirects are followed, each with the same checks. No proxy is used, and the caller never sees
  * any part of a response.
  */
-export function fromAddress(address: string, rules: AddressRules): RecordingSource {
+export function createAddressSource(address: string, rules: AddressRules): RecordingSource {
   const url = URL.canParse(address) ? new URL(address) : undefined
   return {
     name: url ? `${url.protocol}//${url.host}${url.pathname}` : 'invalid address',
     async receive(path, signal, limits) {
       if (!url) return addressRefused
       try {
-        return await withTimeLimit(limits.arrivalMs, [signal], async (within) => {
+        return await limitTime(limits.arrivalMs, [signal], async (within) => {
           let next: Received | URL = url
           for (let redirects = 0; next instanceof URL; redirects++) {
             if (redirects > MAX_REDIRECTS) return addressRefused
@@ -117,7 +117,7 @@ const OTHER_TYPES = new Set([
 ])
 
 /** A file on this machine, named by code in this process and never by an HTTP request. */
-export function fromPath(path: string): RecordingSource {
+export function createPathSource(path: string): RecordingSource {
   return {
     name: basename(path),
     receive: (savedPath, signal, limits) => saveRecording(createReadStream(path), savedPath, signal, limits),

@@ -98,12 +98,12 @@ function showProblem({ code, retryAfterSeconds }: KeyProblem): void {
   if (!(template instanceof HTMLTemplateElement)) return
   const words = template.content.cloneNode(true) as DocumentFragment
   const wait = words.querySelector('[data-mfa-in]')
-  if (wait !== null && retryAfterSeconds !== undefined) wait.textContent = inTime(retryAfterSeconds)
+  if (wait !== null && retryAfterSeconds !== undefined) wait.textContent = formatWait(retryAfterSeconds)
   document.querySelector('#mfa-message > div')?.replaceChildren(words)
 }
 
 /** "in 4 minutes", rounded up, in the units of the pages. */
-function inTime(seconds: number): string {
+function formatWait(seconds: number): string {
   const { lang } = document.documentElement
   const minutes = Math.ceil(seconds / 60)
   const hours = Math.ceil(minutes / 60)

@@ -1,4 +1,4 @@
-import { sideOf, type Verb } from 'countersign/protocol'
+import { pickSide, type Verb } from 'countersign/protocol'
 import * as z from 'zod'
 import type { MemberWords, VerbFlow, Words } from '../../../flows/verb-flows.js'
 
@@ -34,20 +34,20 @@ export interface DescribedVerb {
 const known = new WeakMap<Verb, DescribedVerb>()
 
 /** The body and the answer of a verb, with what the document says of their members. */
-export function schemasOf({ verb, body: ofBody = {}, answer: ofAnswer = {} }: VerbFlow): DescribedVerb {
+export function describeVerb({ verb, body: ofBody = {}, answer: ofAnswer = {} }: VerbFlow): DescribedVerb {
   const made = known.get(verb) ?? {
-    body: verb.body && described(verb.body, { ...CALLER, ...ofBody }),
-    answer: described(sideOf(verb.answer, 'in'), ofAnswer),
+    body: verb.body && describeSchema(verb.body, { ...CALLER, ...ofBody }),
+    answer: describeSchema(pickSide(verb.answer, 'in'), ofAnswer),
   }
   known.set(verb, made)
   return made
 }
 
 /** A body or an answer with what the document says of its members. Throws if it lacks a member that has words. */
-export function described(schema: z.ZodType, words: MemberWords): z.ZodType {
-  if (schema instanceof z.ZodOptional) return described(schema.unwrap() as z.ZodType, words).optional()
+export function describeSchema(schema: z.ZodType, words: MemberWords): z.ZodType {
+  if (schema instanceof z.ZodOptional) return describeSchema(schema.unwrap() as z.ZodType, words).optional()
   if (schema instanceof z.ZodArray) {
-    return schema.clone({ ...schema.def, element: described(schema.element as z.ZodType, words) })
+    return schema.clone({ ...schema.def, element: describeSchema(schema.element as z.ZodType, words) })
   }
   if (!(schema instanceof z.ZodObject))
     throw new TypeError(`${Object.keys(words)} has no place in the schema.`)
@@ -55,13 +55,13 @@ export function described(schema: z.ZodType, words: MemberWords): z.ZodType {
   for (const [name, about] of Object.entries(words)) {
     const member = shape[name]
     if (!member) throw new TypeError(`There is no member ${name} to describe.`)
-    shape[name] = withWords(member, about)
+    shape[name] = addWords(member, about)
   }
   return schema.clone({ ...schema.def, shape })
 }
 
-function withWords(member: z.ZodType, words: Words): z.ZodType {
+function addWords(member: z.ZodType, words: Words): z.ZodType {
   const { says, examples, members } = typeof words === 'string' ? { says: words } : words
-  const whole = members ? described(member, members) : member
+  const whole = members ? describeSchema(member, members) : member
   return says === undefined ? whole : whole.meta({ description: says, ...(examples && { examples }) })
 }

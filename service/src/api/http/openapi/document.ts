@@ -16,14 +16,14 @@ import {
 } from 'zod-openapi'
 import { accountExport } from '../../../accounts/export-schema.js'
 import { accountBody } from '../../../flows/inputs.js'
-import { FLOWS, flowsOf, VERB_FLOWS, type VerbFlow } from '../../../flows/verb-flows.js'
-import { scopeOf } from '../scopes.js'
-import { ACCOUNT, described, schemasOf } from './described.js'
+import { FLOWS, joinFlows, VERB_FLOWS, type VerbFlow } from '../../../flows/verb-flows.js'
+import { findScope } from '../scopes.js'
+import { ACCOUNT, describeSchema, describeVerb } from './described.js'
 import {
+  createKeyedResponse,
+  createOperations,
   get,
-  keyedResponse,
   openResponse,
-  operationsOf,
   post,
   problemResponses,
   queryText,
@@ -34,15 +34,15 @@ import { SPEECH_OPERATIONS } from './speech-operations.js'
 /** The OpenAPI document of the API. */
 export type ApiDocument = oas31.OpenAPIObject
 
-const CODE_FLOWS = flowsOf(VERBS, FLOWS)
+const CODE_FLOWS = joinFlows(VERBS, FLOWS)
 
 function verbSchemas(name: string, verb: keyof typeof VERBS): Record<string, z.ZodType> {
-  const { body, answer } = schemasOf(CODE_FLOWS[verb])
+  const { body, answer } = describeVerb(CODE_FLOWS[verb])
   return { ...(body && { [`${name}Body`]: body }), [`${name}Answer`]: answer }
 }
 
-function withScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
-  const withScope = (operation: ZodOpenApiOperationObject, scope: string): ZodOpenApiOperationObject => ({
+function addScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
+  const addScope = (operation: ZodOpenApiOperationObject, scope: string): ZodOpenApiOperationObject => ({
     ...operation,
     description: [operation.description, `Needs an API key with the scope \`${scope}\`.`]
       .filter(Boolean)
@@ -51,11 +51,15 @@ function withScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
   })
   return Object.fromEntries(
     Object.entries(paths).map(([path, { get, post, delete: remove, ...item }]) => {
-      const scoped = (operation: ZodOpenApiOperationObject | undefined) => {
-        const scope = operation?.security?.length ? scopeOf(path) : undefined
-        return operation && scope ? withScope(operation, scope) : operation
+      const scopeOperation = (operation: ZodOpenApiOperationObject | undefined) => {
+        const scope = operation?.security?.length ? findScope(path) : undefined
+        return operation && scope ? addScope(operation, scope) : operation
       }
-      const operations = { get: scoped(get), post: scoped(post), delete: scoped(remove) }
+      const operations = {
+        get: scopeOperation(get),
+        post: scopeOperation(post),
+        delete: scopeOperation(remove),
+      }
       const given = Object.entries(operations).filter(([, operation]) => operation !== undefined)
       return [path, { ...item, ...Object.fromEntries(given) }]
     }),
@@ -88,7 +92,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
         { name: 'Operation', description: 'For operators of the service.' },
         { name: 'Documents', description: 'Documentation of the service.' },
       ],
-      paths: withScopes(OPERATIONS),
+      paths: addScopes(OPERATIONS),
       components: {
         securitySchemes: {
           apiKey: {
@@ -145,7 +149,7 @@ export function documentText(document: ApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-const ACCOUNT_BODY = described(accountBody, {
+const ACCOUNT_BODY = describeSchema(accountBody, {
   Account: ACCOUNT,
   User: {
     says: 'The contact of the account, if your requests about it have no `Account`.',
@@ -169,7 +173,10 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
       queryText('after', '`next` of the page before. Without it, the first page is returned.', 1_024),
     ],
     responses: {
-      200: keyedResponse('A page of the accounts of your application, with masked contacts.', usersAnswer),
+      200: createKeyedResponse(
+        'A page of the accounts of your application, with masked contacts.',
+        usersAnswer,
+      ),
     },
     problems: ['invalid_request'],
   }),
@@ -201,8 +208,8 @@ const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 const isLast = ({ verb }: VerbFlow) => verb === VERBS.deliveryOf
 
 const OPERATIONS: ZodOpenApiPathsObject = {
-  ...operationsOf(VERB_FLOWS.filter((verb) => !isLast(verb))),
-  ...operationsOf(VERB_FLOWS.filter(isLast)),
+  ...createOperations(VERB_FLOWS.filter((verb) => !isLast(verb))),
+  ...createOperations(VERB_FLOWS.filter(isLast)),
   '/v1/reports/{provider}': {
     post: {
       operationId: 'receiveReports',
@@ -248,7 +255,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     tag: 'Second factor',
     key: true,
     responses: {
-      200: keyedResponse(
+      200: createKeyedResponse(
         'The application, mode, scopes and expiry of the API key of this request. Every key may ask.',
         apiKeyInfo,
       ),
@@ -263,7 +270,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     key: true,
     parameters: [queryText('to', 'Lists only the messages to this contact.', 320, 'ann@example.com')],
     responses: {
-      200: keyedResponse(
+      200: createKeyedResponse(
         'The latest messages of the test key, or of the development inbox outside production, newest first.',
         inboxAnswer,
       ),

@@ -10,7 +10,7 @@ import type {
 import type { VerbFlow } from '../../../flows/verb-flows.js'
 import { problemBody } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
-import { schemasOf } from './described.js'
+import { describeVerb } from './described.js'
 import { header } from './schemas.js'
 
 /** The header with which a caller names its request. */
@@ -89,15 +89,15 @@ export function post(about: {
 }
 
 /** The operations of these verbs, by path. */
-export function operationsOf(verbs: readonly VerbFlow[]): ZodOpenApiPathsObject {
-  return Object.fromEntries(verbs.map((verb) => [verb.verb.path, operationOf(verb)]))
+export function createOperations(verbs: readonly VerbFlow[]): ZodOpenApiPathsObject {
+  return Object.fromEntries(verbs.map((verb) => [verb.verb.path, createOperation(verb)]))
 }
 
-function operationOf(described: VerbFlow): ZodOpenApiPathsObject[string] {
+function createOperation(described: VerbFlow): ZodOpenApiPathsObject[string] {
   const { verb, id, summary, description = '', tag = 'Second factor' } = described
   const { success = 'Success.', parameters = {} } = described
   const { problems, once: sends = false } = verb
-  const { body, answer } = schemasOf(described)
+  const { body, answer } = describeVerb(described)
   if (body) return post({ id, summary, description, tag, body, answer, problems, sends })
   return get({
     id,
@@ -112,13 +112,13 @@ function operationOf(described: VerbFlow): ZodOpenApiPathsObject[string] {
       schema: { type: 'string', maxLength },
       example,
     })),
-    responses: { 200: keyedResponse(success, answer) },
+    responses: { 200: createKeyedResponse(success, answer) },
     problems,
   })
 }
 
 /** A response with JSON and the id of its request. */
-export function keyedResponse(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
+export function createKeyedResponse(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
   const headers = { 'X-Request-Id': header('RequestId') }
   return { description, headers, content: { 'application/json': { schema } } }
 }
@@ -195,12 +195,12 @@ export function problemResponses(
   const statuses = [...new Set(all.map((code) => PROBLEMS[code].status))]
   const responses = statuses.map((status) => [
     status,
-    responseOf(all.filter((code) => PROBLEMS[code].status === status)),
+    createProblemResponse(all.filter((code) => PROBLEMS[code].status === status)),
   ])
   return Object.fromEntries(responses)
 }
 
-function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObject {
+function createProblemResponse(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('\n\n'),
     headers: {

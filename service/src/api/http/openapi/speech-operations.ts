@@ -1,6 +1,14 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/speech'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { get, keyedResponse, post, problemResponses, queryText, REQUEST_ID, WITH_BODY } from './operation.js'
+import {
+  createKeyedResponse,
+  get,
+  post,
+  problemResponses,
+  queryText,
+  REQUEST_ID,
+  WITH_BODY,
+} from './operation.js'
 import { header } from './schemas.js'
 
 const JOB_PARAMETER = {
@@ -67,7 +75,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       key: true,
       parameters: [JOB_PARAMETER],
       responses: {
-        200: keyedResponse('Success.', jobWire.transcriptionJobAnswer),
+        200: createKeyedResponse('Success.', jobWire.transcriptionJobAnswer),
       },
       problems: ['not_found', 'unavailable'],
     }),
@@ -94,7 +102,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       security: [{ apiKey: [] }],
       parameters: [REQUEST_ID],
       responses: {
-        200: keyedResponse('Success.', streamWire.streamTicketAnswer),
+        200: createKeyedResponse('Success.', streamWire.streamTicketAnswer),
         ...problemResponses([...WITH_BODY, 'transcription_unavailable']),
       },
     },

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import { sha256 } from '../../../store/secrets/hash.js'
 import type { Metrics } from '../../metrics/metrics.js'
 import type { Readiness } from '../../readiness.js'
-import { bearerKeyIn } from '../authenticate.js'
+import { readBearerKey } from '../authenticate.js'
 import { problem } from '../problem.js'
 
 /** `GET /healthz`: responds while the process is alive. */
@@ -26,7 +26,7 @@ export function metricsRoute(
 ): RequestHandler {
   const expected = key === undefined ? undefined : sha256(key)
   return async function showMetrics(request, response) {
-    if (expected && !timingSafeEqual(sha256(bearerKeyIn(request.headers.authorization)), expected)) {
+    if (expected && !timingSafeEqual(sha256(readBearerKey(request.headers.authorization)), expected)) {
       return problem(response, 'invalid_api_key')
     }
     if (!expected && !(withoutKey && isLocal(request))) return problem(response, 'not_found')

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { parseAddress } from '../../../flows/inputs.js'
 import { liveUnavailable } from '../../../flows/transcribe-live.js'
 import type { Store } from '../../../store/store.js'
-import { withTemporaryFolder } from '../../../transcription/decode.js'
+import { useTemporaryFolder } from '../../../transcription/decode.js'
 import { EngineError, type SpeechOptions } from '../../../transcription/engines/transcriber.js'
 import {
   type Job,
@@ -13,7 +13,7 @@ import {
   type TranscriptionJobs,
 } from '../../../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../../../transcription/live/live-transcription.js'
-import { textOf } from '../../../transcription/recognized.js'
+import { writeTranscript } from '../../../transcription/recognized.js'
 import { InvalidSourceError, type RecordingSource } from '../../../transcription/sources/recording-source.js'
 import { issueTicket } from '../../../transcription/tickets.js'
 import type { Transcription } from '../../../transcription/transcription.js'
@@ -21,8 +21,8 @@ import { callingApplication } from '../authenticate.js'
 import { bodyReader } from '../body.js'
 import { callerGoneSignal } from '../error-handler.js'
 import {
+  createProgressBody,
   eventStream,
-  progressBody,
   sendTranscript,
   transcriptBody,
   transcriptText,
@@ -31,7 +31,7 @@ import {
 import { requestId } from '../headers.js'
 import { baseUrlOf, problem, problemBody, refuse, refuseField } from '../problem.js'
 import { isProblemCode } from '../problem-catalogue.js'
-import { fromForm, receiveForm } from '../upload.js'
+import { readForm, receiveForm } from '../upload.js'
 
 /**
  * `POST /v1/transcribe`: a file by its address, as JSON or a form, or an uploaded file. A caller's text is never used as
@@ -50,7 +50,8 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
       const result = await transcription.recognize(source, logFields(request), {
         ...speech,
         callerGone: callerGoneSignal(response),
-        onProgress: events && ((progress) => events.send('progress', JSON.stringify(progressBody(progress)))),
+        onProgress:
+          events && ((progress) => events.send('progress', JSON.stringify(createProgressBody(progress)))),
       })
       if (result.outcome === 'refused') refuse(response, result.refusal)
       else if (events) events.end('result', transcriptText(result))
@@ -64,7 +65,7 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
   return [
     async function transcribeUpload(request, response, next) {
       if (!request.is('multipart/form-data')) return next()
-      const source = fromForm(request, transcription.fromAddress)
+      const source = readForm(request, transcription.fromAddress)
       await transcribe(request, response, source).catch(refuseInvalidForm(response))
     },
     ...bodyReader(),
@@ -93,7 +94,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
     if ('address' in file && !transcriptionWire.isAddress(file.address))
       return refuse(response, { reason: 'address_refused' })
     const job = await jobs.create(callingApplication(request).id, file, speech)
-    if (!job) return tooMany(response)
+    if (!job) return refuseTooMany(response)
     response
       .status(202)
       .location(`${request.baseUrl}${jobWire.JOBS_PATH}/${job.id}`)
@@ -104,7 +105,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
   async function isRefused(request: Request, response: Response): Promise<boolean> {
     if (!jobs.isAvailable) refuse(response, { reason: 'transcription_unavailable' })
     else if (await jobs.hasRoom(callingApplication(request).id)) return false
-    else tooMany(response)
+    else refuseTooMany(response)
     return true
   }
 
@@ -113,7 +114,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
       if (!request.is('multipart/form-data')) return next()
       if (await isRefused(request, response)) return request.resume()
       const callerGone = callerGoneSignal(response)
-      await withTemporaryFolder(async (folder) => {
+      await useTemporaryFolder(async (folder) => {
         const form = await receiveForm(request, `${folder}/received`, callerGone, jobs.limits)
         if ('address' in form) return create(request, response, { address: form.address }, form.speech)
         if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
@@ -134,7 +135,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
 /** `GET /v1/transcribe/jobs/:id`: the state of a job, and its transcript. */
 export function showJobRoute(jobs: TranscriptionJobs): RequestHandler {
   return async function showJob(request, response) {
-    const id = idIn(request)
+    const id = readId(request)
     const job = id && (await jobs.find(callingApplication(request).id, id))
     if (job) response.json(jobBody(job, response))
     else problem(response, 'not_found')
@@ -144,18 +145,18 @@ export function showJobRoute(jobs: TranscriptionJobs): RequestHandler {
 /** `DELETE /v1/transcribe/jobs/:id`: cancels a job and deletes what belongs to it. */
 export function deleteJobRoute(jobs: TranscriptionJobs): RequestHandler {
   return async function deleteJob(request, response) {
-    const id = idIn(request)
+    const id = readId(request)
     if (id && (await jobs.remove(callingApplication(request).id, id))) response.status(204).end()
     else problem(response, 'not_found')
   }
 }
 
 /** The id in the path, if it can be a job's. */
-function idIn({ params: { id } }: Request): string | undefined {
+function readId({ params: { id } }: Request): string | undefined {
   return typeof id === 'string' && jobWire.JOB_ID.test(id) ? id : undefined
 }
 
-function tooMany(response: Response): void {
+function refuseTooMany(response: Response): void {
   problem(response, 'too_many_jobs', { retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
 }
 
@@ -166,7 +167,7 @@ function jobBody(job: Job, response: Response): z.output<typeof jobWire.transcri
     state,
     created_at: new Date(createdAt).toISOString(),
     expires_at: new Date(expiresAt).toISOString(),
-    ...(recognized && { result: { ...transcriptBody(recognized), text: textOf(recognized) } }),
+    ...(recognized && { result: { ...transcriptBody(recognized), text: writeTranscript(recognized) } }),
     ...(problem !== undefined && {
       problem: problemBody(isProblemCode(problem) ? problem : 'internal_error', baseUrlOf(response), {
         detail,

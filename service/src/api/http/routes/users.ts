@@ -5,7 +5,7 @@ import type { FlowContext } from '../../../flows/context.js'
 import { parseAccount } from '../../../flows/inputs.js'
 import type { Actor } from '../../../operator/audited-change.js'
 import { eraseUserData, exportUserData, listUserData, MAX_USERS } from '../../../operator/user-data.js'
-import { callerOfRequest, callingApplication, forAccount } from '../authenticate.js'
+import { callerOfRequest, callingApplication, runForAccount } from '../authenticate.js'
 import type { eraseAnswer, usersAnswer } from '../openapi/schemas.js'
 import { problem, refuseField } from '../problem.js'
 
@@ -62,7 +62,7 @@ function accountRoute(
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
     const { key: name } = callerOfRequest(request)
     const actor: Actor = { store, name, keys: () => keys, onApplicationChanged() {} }
-    await forAccount(context, parsed.value, request, response, async () => {
+    await runForAccount(context, parsed.value, request, response, async () => {
       const answer = await work(actor, callingApplication(request), parsed.value)
       if (!answer) return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })
       if (!response.headersSent) response.json(answer)

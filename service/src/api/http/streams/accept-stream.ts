@@ -9,11 +9,11 @@ import { describeError } from '../../../telemetry/log/logger.js'
 import { redeemTicket } from '../../../transcription/tickets.js'
 import type { RequestObserver } from '../../metrics/event-metrics.js'
 import type { ApiParts } from '../api.js'
-import { bearerKeyIn } from '../authenticate.js'
-import { ambiguousHeaders, requestIdFrom } from '../headers.js'
+import { readBearerKey } from '../authenticate.js'
+import { findAmbiguousHeaders, requestIdFrom } from '../headers.js'
 import type { ProblemDetails } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
-import { missingScope, scopeOf } from '../scopes.js'
+import { findScope, missingScope } from '../scopes.js'
 import { respondOnSocket } from '../server.js'
 import { serveStream } from './stream-connection.js'
 
@@ -68,16 +68,16 @@ export function streamAcceptor(parts: StreamParts) {
   })
 
   /** The application, and the id of the key unless a ticket takes its place. */
-  async function callerOf(request: IncomingMessage, query: URLSearchParams): Promise<StreamCaller> {
+  async function findCallerOf(request: IncomingMessage, query: URLSearchParams): Promise<StreamCaller> {
     const ticket = query.get('ticket')
     if (ticket !== null) {
       const application = await redeemTicket(store, ticket)
       if (application === undefined) throw new Refused('invalid_ticket')
       return { application }
     }
-    const caller = await findCaller(bearerKeyIn(request.headers.authorization), addressOf(request))
+    const caller = await findCaller(readBearerKey(request.headers.authorization), addressOf(request))
     if (!caller) throw new Refused('invalid_api_key')
-    const scope = scopeOf(streamWire.STREAM_PATH)
+    const scope = findScope(streamWire.STREAM_PATH)
     if (scope !== undefined && !caller.scopes.includes(scope)) {
       throw new Refused('missing_scope', missingScope(scope))
     }
@@ -86,7 +86,7 @@ export function streamAcceptor(parts: StreamParts) {
 
   /** Everything that is checked before the key, which must not reveal more than the documentation does. */
   function checkHandshake(request: IncomingMessage): void {
-    const errors = ambiguousHeaders(request)
+    const errors = findAmbiguousHeaders(request)
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
     if (!offered.includes(streamWire.STREAM_PROTOCOL)) {
       errors.push({ field: 'sec-websocket-protocol', detail: `must contain ${streamWire.STREAM_PROTOCOL}` })
@@ -95,7 +95,7 @@ export function streamAcceptor(parts: StreamParts) {
     if (errors.length > 0) throw new Refused('invalid_request', { errors })
   }
 
-  function languageIn(query: URLSearchParams): string | undefined {
+  function readLanguage(query: URLSearchParams): string | undefined {
     const given = query.get('language')
     if (given === null) return undefined
     const { data, error } = streamWire.streamLanguage.safeParse(given)
@@ -106,7 +106,7 @@ export function streamAcceptor(parts: StreamParts) {
 
   return async function acceptStream(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const start = performance.now()
-    const id = idOf(request)
+    const id = createRequestId(request)
     // Node removes its own handlers from the socket, so nothing else handles its errors.
     const destroy = () => void socket.destroy()
     socket.on('error', destroy)
@@ -131,8 +131,8 @@ export function streamAcceptor(parts: StreamParts) {
     try {
       checkHandshake(request)
       const query = new URL(request.url ?? '', 'http://service').searchParams
-      const language = languageIn(query)
-      caller = await callerOf(request, query)
+      const language = readLanguage(query)
+      caller = await findCallerOf(request, query)
       const { application } = caller
       if (!live.isAvailable)
         throw new Refused('transcription_unavailable', {
@@ -157,7 +157,7 @@ export function streamAcceptor(parts: StreamParts) {
       }
       record(isAccepted ? 101 : 400)
     } catch (error) {
-      const { code, details } = error instanceof Refused ? error : failed(error, id)
+      const { code, details } = error instanceof Refused ? error : refuseFailed(error, id)
       const headers = [`X-Request-Id: ${id}`, 'Sec-WebSocket-Version: 13, 8']
       if (code === 'invalid_api_key') headers.push('WWW-Authenticate: Bearer')
       respondOnSocket(socket, code, publicUrl, { ...details, headers })
@@ -165,13 +165,13 @@ export function streamAcceptor(parts: StreamParts) {
     }
   }
 
-  function failed(error: unknown, request: string): Refused {
+  function refuseFailed(error: unknown, request: string): Refused {
     log({ level: 'error', event: 'http.failed', request, detail: describeError(error) })
     return new Refused('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
 }
 
-function idOf({ headers }: IncomingMessage): string {
+function createRequestId({ headers }: IncomingMessage): string {
   return requestIdFrom([headers['x-request-id']].flat()[0])
 }
 
@@ -198,8 +198,8 @@ export function attachStreams(server: Server, accept: AcceptStream, mountPath = 
       return void accept(request, socket, head)
     if (server.listenerCount('upgrade') > 1) return
     socket.on('error', () => socket.destroy())
-    if (!isWebSocket(request)) withoutUpgrade(server, request, socket, head)
-    else respondOnSocket(socket, 'not_found', '', { headers: [`X-Request-Id: ${idOf(request)}`] })
+    if (!isWebSocket(request)) retryWithoutUpgrade(server, request, socket, head)
+    else respondOnSocket(socket, 'not_found', '', { headers: [`X-Request-Id: ${createRequestId(request)}`] })
   })
 }
 
@@ -216,7 +216,7 @@ function ignoreOtherUpgrades(server: Server): void {
 }
 
 /** Gives the server the same request once more, without the header `Upgrade`, where Node could not ignore it. */
-function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function retryWithoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = rawHeaders.flatMap((name, i) =>
     i % 2 === 1 || UPGRADE_HEADERS.includes(name.toLowerCase()) ? [] : [`${name}: ${rawHeaders[i + 1]}`],

@@ -1,6 +1,6 @@
 import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import type { WebSocket } from 'ws'
-import { jsonIn } from '../../../json.js'
+import { readJson } from '../../../json.js'
 import type {
   LiveStream,
   StreamFailure,
@@ -104,7 +104,7 @@ export async function serveStream(
     if (isClosing) return
     if (isEnding) return fail({ code: 'invalid_message', detail: AFTER_END })
     if (isBinary) return hear(data)
-    const request = streamWire.streamRequest.safeParse(jsonIn(String(data))).data
+    const request = streamWire.streamRequest.safeParse(readJson(String(data))).data
     if (!request) fail({ code: 'invalid_message', detail: UNKNOWN })
     else if (request.type === 'end') end()
     else if (waiting === 0) awaitClient()
@@ -122,7 +122,10 @@ export async function serveStream(
 
   // Audio waits in the connection until the engine is ready.
   socket.pause()
-  stream = await place.open(origin, language, { onPiece: (piece) => send(messageOf(piece)), onFailure: fail })
+  stream = await place.open(origin, language, {
+    onPiece: (piece) => send(createMessage(piece)),
+    onFailure: fail,
+  })
   if (isClosing) return stream.close()
   send({ type: 'ready', sample_rate: streamWire.STREAM_SAMPLE_RATE })
   socket.resume()
@@ -134,7 +137,7 @@ const ODD = 'Audio must be PCM with 16 bits, so each frame has an even number of
 const UNKNOWN = 'Text frames must be {"type":"end"} or {"type":"keepalive"}. Send audio as binary frames.'
 const AFTER_END = 'Nothing may follow {"type":"end"}.'
 
-function messageOf(piece: TranscriptPiece): streamWire.StreamMessage {
+function createMessage(piece: TranscriptPiece): streamWire.StreamMessage {
   if (piece.type === 'partial') return piece
   return { type: 'final', text: piece.text, start_ms: piece.startMs, end_ms: piece.endMs }
 }

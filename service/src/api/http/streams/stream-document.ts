@@ -18,8 +18,8 @@ const AUDIO = {
   payload: { type: 'string', format: 'binary', minLength: 2, maxLength: streamWire.MAX_FRAME_BYTES },
 }
 
-const REQUESTS = messagesOf(streamWire.streamRequest.options)
-const RESPONSES = messagesOf(streamWire.streamMessage.options)
+const REQUESTS = createMessages(streamWire.streamRequest.options)
+const RESPONSES = createMessages(streamWire.streamMessage.options)
 
 /** The protocol of transcription streams as an AsyncAPI 3.0 document. `publicUrl` is the address of the service. */
 export function streamDocument(publicUrl: string | undefined) {
@@ -34,7 +34,7 @@ export function streamDocument(publicUrl: string | undefined) {
         'A WebSocket that turns speech into text while it is being spoken. `send` and `receive` are those of the service. A refusal before the connection becomes a WebSocket is an HTTP response, which the OpenAPI document describes.',
     },
     defaultContentType: 'application/json',
-    ...(publicUrl !== undefined && { servers: { service: serverAt(publicUrl) } }),
+    ...(publicUrl !== undefined && { servers: { service: createServer(publicUrl) } }),
     channels: {
       stream: {
         address: streamWire.STREAM_PATH,
@@ -75,7 +75,7 @@ export function streamDocumentText(publicUrl: string | undefined): string {
   return `${JSON.stringify(streamDocument(publicUrl), null, 2)}\n`
 }
 
-function serverAt(publicUrl: string) {
+function createServer(publicUrl: string) {
   const { host, pathname, protocol } = new URL(publicUrl)
   return {
     host,
@@ -85,7 +85,7 @@ function serverAt(publicUrl: string) {
   }
 }
 
-function messagesOf(schemas: readonly z.ZodObject<{ readonly type: z.ZodLiteral<string> }>[]) {
+function createMessages(schemas: readonly z.ZodObject<{ readonly type: z.ZodLiteral<string> }>[]) {
   return Object.fromEntries(
     schemas.map((schema) => {
       const name = schema.shape.type.value
