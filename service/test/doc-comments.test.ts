@@ -20,7 +20,7 @@ function undocumented({ name, doc, members }: Declaration): string[] {
 
 /** The tables of functions that are the methods of an operator, as interfaces, so that the same scanner reads them. */
 async function tablesOfMethods(): Promise<Declaration[]> {
-  const files = ['operator', 'approvals', 'event-operator'].map((name) => read(`operator/${name}.ts`))
+  const files = ['operator', 'consents', 'event-operator'].map((name) => read(`operator/${name}.ts`))
   return (await Promise.all(files)).flatMap((source) => {
     const [, name = '', body = ''] = /const (\w*METHODS) = \{\n([\s\S]*?)^\}/m.exec(source) ?? []
     const members = body.replace(/^ {2}(\w+)(?:: .*)?,$/gm, '  $1:')

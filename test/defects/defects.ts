@@ -30,13 +30,13 @@ export const INCOMPATIBLE = {
   },
   'a trusted device may have no unknown member': {
     file: 'src/stores/trust/devices.ts',
-    right: 'deviceRecord.safeParse(jsonIn(value)).data',
-    wrong: 'deviceRecord.strict().safeParse(jsonIn(value)).data',
+    right: 'deviceRecord.safeParse(readJson(value)).data',
+    wrong: 'deviceRecord.strict().safeParse(readJson(value)).data',
   },
   'a trusted device must have a new member': {
     file: 'src/stores/trust/devices.ts',
-    right: 'deviceRecord.safeParse(jsonIn(value)).data',
-    wrong: 'deviceRecord.extend({ system: z.string(), version: z.string() }).safeParse(jsonIn(value)).data',
+    right: 'deviceRecord.safeParse(readJson(value)).data',
+    wrong: 'deviceRecord.extend({ system: z.string(), version: z.string() }).safeParse(readJson(value)).data',
   },
   'counters may have no unknown name': {
     file: 'src/stores/limits/step.ts',
@@ -91,7 +91,7 @@ export const LEAKS = {
   },
   'what a client consists of shows its API key': {
     file: 'src/client/mfa-client.ts',
-    right: 'withPhoneFormat(httpService(readServiceAddress(service)), country)',
+    right: 'addPhoneFormat(httpService(readServiceAddress(service)), country)',
     wrong: 'Object.assign(httpService(readServiceAddress(service)), { address: service })',
   },
   'a label of a metric has an address': {
@@ -122,9 +122,9 @@ export const LEAKS = {
   },
   'a page shows the factors of whoever came first': {
     file: 'src/session/user-factors.ts',
-    right: 'accountWith(await listedFactors(user, deps.settings), user, userId, deps)',
+    right: 'createAccount(await readListedFactors(user, deps.settings), user, userId, deps)',
     wrong:
-      'accountWith((readAccount.first ??= await listedFactors(user, deps.settings)), user, userId, deps)',
+      'createAccount((readAccount.first ??= await readListedFactors(user, deps.settings)), user, userId, deps)',
   },
 } as const satisfies Record<string, Defect>
 

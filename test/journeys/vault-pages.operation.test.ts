@@ -36,7 +36,8 @@ describeInEveryBrowser('a page of the example app', (app) => {
   /** Checks the page that is open, whose content leads on unless it says otherwise. */
   async function expectAccessible(...expected: string[]): Promise<void> {
     await page.emulateMedia({ colorScheme: 'light', contrast: 'no-preference' })
-    expect(await axeViolations(page)).toEqual([])
+    // The rules of axe are about the document and its colors, which are the same in each browser.
+    if (app.canChangeLooks) expect(await axeViolations(page)).toEqual([])
     for (const look of app.canChangeLooks ? OTHER_LOOKS : []) {
       await page.emulateMedia(look)
       expect(await axeViolations(page, 'color-contrast')).toEqual([])

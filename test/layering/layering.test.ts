@@ -198,13 +198,14 @@ describe('the layering of the plugin', () => {
   })
 
   it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
-    const lookUp = /\b(?:(?:request|prepare)State(?:<[^(]*>)?|enterRequest)\(/
+    const lookUp = /\b(?:(?:request|prepare)State|enterRequest)(?:<[^(]*>)?\(/
     expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',
       'src/session/request-state.ts',
       // Functions that the host calls with its request.
       'src/web/actions/account.ts',
+      // The function with which a request enters behind its gate.
       'src/web/actions/context.ts',
       'src/web/guard/acting.ts',
       'src/web/guard/require-mfa.ts',

@@ -49,6 +49,9 @@ async function copyOfThisTree(): Promise<Copy> {
   }
   const { workspaces } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   for (const workspace of ['.', ...workspaces]) await linkModules(workspace, folder, workspaces)
+  // It depends on the version of PGlite only, and a build makes it where it is missing.
+  const database = 'service/empty-database'
+  await cp(join(ROOT, database), join(folder, database), { recursive: true })
   const readJson = async (path: string) => JSON.parse(await readFile(join(folder, path), 'utf8'))
   return {
     folder,

@@ -88,7 +88,7 @@ export function operatorCommands(program: Command, io: Io): void {
     const persons = are === 'one' ? 'one person' : 'two persons'
     change(
       `${persons.replace(' ', '-')} <one> <other>`,
-      `say that two accounts, named as in the list, belong to ${persons}, for approvals`,
+      `say that two accounts, named as in the list, belong to ${persons}, for consents`,
       async (operator, one: string, other: string) => {
         await operator.tellPersons(one, other, are)
         return { result: { one, other, persons: are }, text: `${one} and ${other} are ${persons} now.` }

@@ -12,8 +12,8 @@ import { ConsoleError, readForm, readOrNotFound } from './form.js'
 import { type PageRoute, type PublicRoute, serveAssets } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
-import { APPROVAL_ROUTES } from './pages/approvals.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
+import { CONSENT_ROUTES } from './pages/consents.js'
 import { EVENT_ENDPOINT_ROUTES, EVENT_ROUTES } from './pages/events.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { INBOX_ROUTES } from './pages/inbox.js'
@@ -171,7 +171,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...EVENT_ROUTES,
   ...EVENT_ENDPOINT_ROUTES,
   ...INBOX_ROUTES,
-  ...APPROVAL_ROUTES,
+  ...CONSENT_ROUTES,
   ...AUDIT_ROUTES,
   ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,

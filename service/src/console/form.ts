@@ -28,7 +28,7 @@ export function createOnceField(): Html {
   return html`<input type="hidden" name="once" value="${randomBytes(12).toString('base64url')}">`
 }
 
-/** The message about a form with `onceField` that was posted before, with this hint; `undefined` for the first time. */
+/** The message about a form with `createOnceField` that was posted before, with this hint; `undefined` for the first time. */
 export async function refuseRepeated(
   { form, parts, account }: PageRequest,
   hint: string,

@@ -90,7 +90,7 @@ export interface PublicRoute extends Pick<PageRoute, 'method' | 'path'> {
 const SECTIONS = [
   { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
   { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
-  { section: 'approvals', name: 'Approvals', path: '/console/approvals', least: 'support' },
+  { section: 'consents', name: 'Consents', path: '/console/approvals', least: 'support' },
   { section: 'audit', name: 'Audit log', path: '/console/audit', least: 'viewer' },
   { section: 'health', name: 'Health and numbers', path: '/console/health', least: 'viewer' },
   { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },

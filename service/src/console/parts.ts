@@ -19,7 +19,7 @@ export interface ConsoleParts {
   readonly observeRequests: RequestHandler
   /** Everything that an operator can do, under a name that appears in the audit log. */
   readonly operator: (name: string) => Operator
-  /** Whether changes to users' factors and to operators need the approval of a second operator. */
+  /** Whether changes to users' factors and to operators need the consent of a second operator. */
   readonly fourEyes: boolean
   /** The service in this process, for the application whose users are the operators. */
   readonly mfa: MfaService

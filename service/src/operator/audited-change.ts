@@ -48,7 +48,7 @@ export interface Actor {
   readonly store: Store
   /** The operator's name in the audit log. */
   readonly name: string
-  /** The operator who asked for the change, if this one approves it. Links and roles then relate to the one who asked. */
+  /** The operator who asked for the change, if this one consents. Links and roles then relate to the one who asked. */
   readonly asker?: string | undefined
   /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
   readonly homeCountry?: string | undefined

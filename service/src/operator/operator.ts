@@ -3,9 +3,9 @@ import { showActivity, showLastHour } from './activity.js'
 import { createKey, listKeys, revokeKey } from './api-keys.js'
 import { removeWebhook, rotateWebhookSecret, setWebhook, showWebhook } from './application-webhooks.js'
 import { changeSettings, countUsersLockedOutBy, createApplication, showSettings } from './applications.js'
-import { APPROVAL_METHODS } from './approvals.js'
 import { listAudit } from './audit-log.js'
 import { type Actor, type Bound, bound, changeWithAudit, OperatorError } from './audited-change.js'
+import { CONSENT_METHODS } from './consents.js'
 import { showQueue } from './deliveries.js'
 import { EVENT_METHODS } from './event-operator.js'
 import { find, findUserOfMessage } from './find.js'
@@ -29,13 +29,13 @@ import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
 import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
 
-/** A change that, with four eyes, only an approval by a second person makes, if there is one. */
+/** A change that, with four eyes, only the consent of a second person makes, if there is one. */
 const requireSecond =
   (person: 'operator' | 'administrator', exists: (actor: Actor) => Promise<boolean> = async () => true) =>
   <Given extends unknown[], Result>(change: (actor: Actor, ...given: Given) => Promise<Result>) =>
   async (actor: Actor, ...given: Given): Promise<Result> => {
     if (actor.fourEyes && (await exists(actor))) {
-      throw new OperatorError(`This needs a second ${person}: ask for approval.`)
+      throw new OperatorError(`This needs a second ${person}: ask for consent.`)
     }
     return change(actor, ...given)
   }
@@ -182,7 +182,7 @@ const METHODS = {
  */
 export type Operator = Bound<typeof METHODS> & {
   /** Changes to users' factors that need two operators. */
-  readonly approvals: Bound<typeof APPROVAL_METHODS>
+  readonly consents: Bound<typeof CONSENT_METHODS>
   /** The endpoints to which events of applications are posted. */
   readonly events: Bound<typeof EVENT_METHODS>
 }
@@ -195,7 +195,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
   const actor: Actor = { store, name, keys: refuseWithoutKeys, onApplicationChanged: () => {}, ...parts }
   return {
     ...bound(METHODS, actor),
-    approvals: bound(APPROVAL_METHODS, actor),
+    consents: bound(CONSENT_METHODS, actor),
     events: bound(EVENT_METHODS, actor),
   }
 }

@@ -59,7 +59,7 @@ const voiding = (now: number, backupCodes: Restore['backupCodes']): Readonly<Rec
   answers: 'DELETE FROM idempotent_request',
   tickets: 'DELETE FROM stream_ticket',
   sessions: 'DELETE FROM console_session',
-  approvals: 'DELETE FROM approval_request',
+  'requests for consent': 'DELETE FROM approval_request',
   // Also the hour in which a password alone may set up a second factor.
   invitations: `UPDATE operator_account SET invitation = NULL, enroll_until = 0
     WHERE invitation IS NOT NULL OR enroll_until > ${now}`,

@@ -213,7 +213,7 @@ function parseContact(text: string): Contact {
   )
 }
 
-/** The user whose account rows name like this: the opposite of `accountOf`. */
+/** The user whose account rows name like this: the opposite of `readAccount`. */
 export function createUserReference(partition: string, account: string): UserReference {
   return {
     ...parsePartition(partition),

@@ -48,7 +48,7 @@ export const consoleRule = z.strictObject(
      */
     trustedProxies: proxiesRule('console.trustedProxies').default([]),
     /**
-     * Whether disabling a factor, removing a key and erasing a user need the approval of a second operator, and inviting, resetting
+     * Whether disabling a factor, removing a key and erasing a user need the consent of a second operator, and inviting, resetting
      * and promoting operators that of a second administrator. Defaults to `false`.
      */
     fourEyes: z.boolean({ error: 'console.fourEyes must be true or false' }).default(false),

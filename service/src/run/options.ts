@@ -15,7 +15,7 @@ import { phoneCheckRule } from '../messages/carriers/phone-check.js'
 import { type Routes, usesInbox } from '../messages/carriers/route.js'
 import { isCountry } from '../messages/contacts/phone.js'
 import { sendgridKey } from '../messages/receipts/sendgrid.js'
-import { snsHost } from '../messages/receipts/ses.js'
+import { findSnsHost } from '../messages/receipts/ses.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../messages/texts/catalogue.js'
 import { ConfigurationError, selectFaults } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
@@ -173,7 +173,7 @@ export const optionsSchema = z.strictObject({
    * deliveries of mails then change their delivery state. Defaults to none.
    */
   sesTopic: createTextRule('sesTopic', 'the ARN of a topic, arn:aws:sns:<region>:<account>:<name>')
-    .refine((arn) => snsHost(arn) !== undefined, {
+    .refine((arn) => findSnsHost(arn) !== undefined, {
       error: 'sesTopic must be the ARN of a topic, arn:aws:sns:<region>:<account>:<name>',
     })
     .optional(),

@@ -23,7 +23,7 @@ import {
 import { advance, appCode, freshEmail, stopClock } from '../kit.js'
 
 const OPERATORS = '/console/operators'
-const APPROVALS = '/console/approvals'
+const CONSENTS = '/console/approvals'
 const DAY = 24 * 3_600
 
 beforeEach(() => stopClock())
@@ -92,14 +92,14 @@ async function ask(console: TestConsole, who: SignedIn) {
 }
 
 async function newest(console: TestConsole) {
-  const [request] = (await console.service.operator('test').approvals.list()).slice(-1)
+  const [request] = (await console.service.operator('test').consents.list()).slice(-1)
   return { application: request?.application ?? '', id: request?.id ?? '' }
 }
 
-/** The status of an approval with a fresh second factor. */
-async function approve(who: SignedIn, { application, id }: { application: string; id: string }) {
+/** The status of a consent with a fresh second factor. */
+async function consent(who: SignedIn, { application, id }: { application: string; id: string }) {
   await signIn(who)
-  return (await post(who.browser, `${APPROVALS}/approve`, { application, id })).status
+  return (await post(who.browser, `${CONSENTS}/approve`, { application, id })).status
 }
 
 async function isDisabled(console: TestConsole, { email }: { readonly email: string }) {
@@ -108,30 +108,30 @@ async function isDisabled(console: TestConsole, { email }: { readonly email: str
   return factors.some(({ disabled }) => disabled === 'by an operator')
 }
 
-/** Tries a change with two accounts of one person, one asking and the other approving, in both directions. */
+/** Tries a change with two accounts of one person, one asking and the other consenting, in both directions. */
 async function expectOnePerson(console: TestConsole, first: SignedIn, second: SignedIn): Promise<void> {
-  for (const [asker, approver] of [
+  for (const [asker, decider] of [
     [first, second],
     [second, first],
   ] as const) {
     const request = await ask(console, asker)
-    expect([asker.email, approver.email, await approve(approver, request)]).toEqual([
+    expect([asker.email, decider.email, await consent(decider, request)]).toEqual([
       asker.email,
-      approver.email,
+      decider.email,
       422,
     ])
     expect(await isDisabled(console, request)).toBe(false)
   }
 }
 
-async function expectTwoPersons(console: TestConsole, asker: SignedIn, approver: SignedIn): Promise<void> {
+async function expectTwoPersons(console: TestConsole, asker: SignedIn, decider: SignedIn): Promise<void> {
   const request = await ask(console, asker)
-  expect(await approve(approver, request)).toBe(200)
+  expect(await consent(decider, request)).toBe(200)
   expect(await isDisabled(console, request)).toBe(true)
 }
 
 describe('an administrator with a second account and four eyes (R137)', () => {
-  test('cannot approve with an account they invited, whichever of the two asks, weeks later too (R137)', async () => {
+  test('cannot consent with an account they invited, whichever of the two asks, weeks later too (R137)', async () => {
     const console = await withFourEyes()
     const ann = await console.signUp('admin')
     const { link } = await change(ann, 'invite', { email: 'second@example.com', role: 'support' })
@@ -142,7 +142,7 @@ describe('an administrator with a second account and four eyes (R137)', () => {
     await expectOnePerson(console, ann, second)
   })
 
-  test('cannot approve through a chain of three invitations, nor between two of its links (R137)', async () => {
+  test('cannot consent through a chain of three invitations, nor between two of its links (R137)', async () => {
     const console = await withFourEyes()
     const ann = await console.signUp('admin')
     const chain = [ann]
@@ -155,7 +155,7 @@ describe('an administrator with a second account and four eyes (R137)', () => {
     await expectOnePerson(console, b, d)
   })
 
-  test('cannot approve with two accounts that a third one invited, nor after that one is gone (R137)', async () => {
+  test('cannot consent with two accounts that a third one invited, nor after that one is gone (R137)', async () => {
     const console = await withFourEyes()
     const ann = await console.signUp('admin')
     const others: SignedIn[] = []
@@ -171,7 +171,7 @@ describe('an administrator with a second account and four eyes (R137)', () => {
     await expectOnePerson(console, b, c)
   })
 
-  test('cannot approve with an account to which they gave a role (R137)', async () => {
+  test('cannot consent with an account to which they gave a role (R137)', async () => {
     const console = await withFourEyes()
     const [ann, vic] = [await console.signUp('admin'), await console.signUp('viewer')]
     expect((await change(ann, 'role', { email: vic.email, role: 'support' })).status).toBe(200)
@@ -179,7 +179,7 @@ describe('an administrator with a second account and four eyes (R137)', () => {
   })
 
   test.each(['reset', 'disable'] as const)(
-    'cannot approve with an account that got a new link from them after %s (R137)',
+    'cannot consent with an account that got a new link from them after %s (R137)',
     async (first) => {
       const console = await withFourEyes()
       const [ann, sue] = [await console.signUp('admin'), await console.signUp('support')]
@@ -209,19 +209,19 @@ describe('an administrator with a second account and four eyes (R137)', () => {
       await console.open().get(link).expect(404)
       await post(console.open(), link, { password: 'x', again: 'x' }).expect(404)
     }
-    const open = await console.service.operator('test').approvals.list()
-    expect(open.map(({ askedBy, approvers }) => [askedBy, approvers])).toEqual(
+    const open = await console.service.operator('test').consents.list()
+    expect(open.map(({ askedBy, deciders }) => [askedBy, deciders])).toEqual(
       open.map(() => [ann.email, [bob.email]]),
     )
-    for (const { application, id } of open) expect(await approve(ann, { application, id })).toBe(422)
+    for (const { application, id } of open) expect(await consent(ann, { application, id })).toBe(422)
     await sue.browser.get('/console').expect(200)
   })
 
-  test('gets the new operator that another administrator approved, as one more account of theirs (R137)', async () => {
+  test('gets the new operator that another administrator consented to, as one more account of theirs (R137)', async () => {
     const console = await withFourEyes()
     const [ann, bob] = [await console.signUp('admin'), await console.signUp('admin')]
     const { link } = await change(ann, 'invite', { email: 'new@example.com', role: 'admin' })
-    expect(await approve(bob, await newest(console))).toBe(200)
+    expect(await consent(bob, await newest(console))).toBe(200)
     const carol = await console.join(link, 'new@example.com')
     await expectOnePerson(console, ann, carol)
     await expectTwoPersons(console, bob, carol)
@@ -248,14 +248,14 @@ describe('an administrator with a second account and four eyes (R137)', () => {
     ]
     const request = await ask(console, sue)
     const { link } = await change(ann, 'reset', { email: sue.email })
-    expect(await approve(other, request)).toBe(422)
+    expect(await consent(other, request)).toBe(422)
     await console.join(link, sue.email)
-    expect(await approve(ann, request)).toBe(422)
-    expect(await approve(other, request)).toBe(422)
+    expect(await consent(ann, request)).toBe(422)
+    expect(await consent(other, request)).toBe(422)
     expect(await isDisabled(console, request)).toBe(false)
   })
 
-  test('cannot win against approvals at the same moment: one counts, and the link is valid once (R137)', async () => {
+  test('cannot win against consents at the same moment: one counts, and the link is valid once (R137)', async () => {
     const console = await withFourEyes()
     const [ann, bob, cem] = [
       await console.signUp('admin'),
@@ -266,7 +266,7 @@ describe('an administrator with a second account and four eyes (R137)', () => {
     const request = await newest(console)
     for (const one of [ann, bob, cem]) await signIn(one)
     const answers = await Promise.all(
-      [ann, bob, cem, ann, bob, cem].map(({ browser }) => post(browser, `${APPROVALS}/approve`, request)),
+      [ann, bob, cem, ann, bob, cem].map(({ browser }) => post(browser, `${CONSENTS}/approve`, request)),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422, 422, 422])
     await console.join(link, 'new@example.com')
@@ -287,20 +287,20 @@ describe('two administrators of whom one invited the other', () => {
       .operator('root')
       .resetOperator('bob@example.com', { independent: true })
     await formerBob.browser.get('/console').expect(303)
-    expect(await approve(ann, pending)).toBe(422)
+    expect(await consent(ann, pending)).toBe(422)
     const bob = await console.join(`/console/invitation/${token}`, 'bob@example.com')
     await expectTwoPersons(console, ann, bob)
     await expectTwoPersons(console, bob, carol)
     await expectOnePerson(console, ann, carol)
   })
 
-  test('are told that nobody can approve, and which command makes them two (R137)', async () => {
+  test('are told that nobody can consent, and which command makes them two (R137)', async () => {
     const console = await withFourEyes()
     const ann = await console.signUp('admin')
     const { link } = await change(ann, 'invite', { email: 'bob@example.com', role: 'admin' })
     const bob = await console.join(link, 'bob@example.com')
     await signIn(bob)
-    for (const path of [APPROVALS, OPERATORS]) {
+    for (const path of [CONSENTS, OPERATORS]) {
       const { text } = await bob.browser.get(path).expect(200)
       expect(textOf(text)).toContain('countersign-service operator reset --independent')
     }
@@ -311,13 +311,13 @@ describe('two administrators of whom one invited the other', () => {
 describe('a person with a local and a company account and four eyes (R137)', () => {
   const open = () => withFourEyes(optionsFor(provider.issuer))
 
-  test('approves nothing with the other one, whichever of the two asks, until an administrator says that they are two', async () => {
+  test('consents to nothing with the other one, whichever of the two asks, until an administrator says that they are two', async () => {
     const console = await open()
     const [alice, external] = [await console.signUp('admin'), await company(console, 'alice')]
     await expectOnePerson(console, alice, external)
     const request = await ask(console, external)
     await signIn(alice)
-    const { text } = await post(alice.browser, `${APPROVALS}/approve`, request)
+    const { text } = await post(alice.browser, `${CONSENTS}/approve`, request)
     expect(textOf(text)).toContain(`operator two-persons "${external.email}" "${alice.email}"`)
     expect(await isDisabled(console, request)).toBe(false)
     await console.service.operator('root').tellPersons(external.email, alice.email, 'two')
@@ -351,16 +351,16 @@ describe('two company administrators and four eyes (R137)', () => {
   test('are each other’s second administrator', async () => {
     const console = await withFourEyes(optionsFor(provider.issuer))
     const ann = await company(console, 'ann')
-    expect(textOf((await ann.browser.get(APPROVALS)).text)).toContain(
+    expect(textOf((await ann.browser.get(CONSENTS)).text)).toContain(
       'no two administrators who are two persons',
     )
     const bob = await company(console, 'bob', 'bob@example.com')
-    expect(textOf((await ann.browser.get(APPROVALS)).text)).not.toContain('no two administrators')
+    expect(textOf((await ann.browser.get(CONSENTS)).text)).not.toContain('no two administrators')
     await expectTwoPersons(console, ann, bob)
     const { link, text } = await change(ann, 'invite', { email: 'new@example.com', role: 'support' })
     expect(text).toContain('Nothing is changed yet')
     await console.open().get(link).expect(404)
-    expect(await approve(bob, await newest(console))).toBe(200)
+    expect(await consent(bob, await newest(console))).toBe(200)
     const invited = await console.join(link, 'new@example.com')
     await expectOnePerson(console, ann, invited)
     await expectTwoPersons(console, ann, bob)

@@ -23,7 +23,7 @@ const pagesOf = (application: string) => {
     ['webhook', `${own}/webhook`],
     ['events', `${own}/events`],
     ['inbox', `${own}/inbox`],
-    ['approvals', '/console/approvals'],
+    ['consents', '/console/approvals'],
     ['audit', '/console/audit'],
     ['health', '/console/health'],
     ['operators', '/console/operators'],
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   }
 
   test.each([
-    { role: 'viewer', refused: ['inbox', 'approvals', 'operators'] },
+    { role: 'viewer', refused: ['inbox', 'consents', 'operators'] },
     { role: 'support', refused: ['operators'] },
   ] as const)(
     'shows every page to an operator with the role $role, except $refused',

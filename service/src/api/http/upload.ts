@@ -39,7 +39,7 @@ export type ReceivedForm = ({ readonly address: string } | { readonly received: 
   readonly speech: SpeechOptions
 }
 
-/** Receives a multipart form, and saves its file to `path`. Throws an `InvalidSourceError` like `fromForm`. */
+/** Receives a multipart form, and saves its file to `path`. Throws an `InvalidSourceError` like `readForm`. */
 export async function receiveForm(
   request: Request,
   path: string,

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../html.js'
-import type { AskedOperatorApproval } from '../../operator/approvals.js'
+import type { AskedOperatorConsent } from '../../operator/consents.js'
 import { canonicalEmail, type OperatorSummary } from '../../operator/operator-account.js'
 import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, cardTable, renderTime, timeCell } from '../parts.js'
-import { ASKED, warnOfOnePerson } from './approvals.js'
+import { ASKED, warnOfOnePerson } from './consents.js'
 
 const PATH = '/console/operators'
 
@@ -28,7 +28,7 @@ function invite(request: PageRequest): Promise<Reply> {
   const invited = { email: request.form.text('email'), role }
   return showLink(request, {
     make: () => operator.inviteOperator({ ...invited, unlessActive: true }),
-    ask: () => operator.approvals.askOperatorChange({ action: 'invite-operator', ...invited }),
+    ask: () => operator.consents.askOperatorChange({ action: 'invite-operator', ...invited }),
   })
 }
 
@@ -37,7 +37,7 @@ function reset(request: PageRequest): Promise<Reply> {
   const email = request.form.text('email')
   return showLink(request, {
     make: () => operator.resetOperator(email),
-    ask: () => operator.approvals.askOperatorChange({ action: 'reset-operator', email }),
+    ask: () => operator.consents.askOperatorChange({ action: 'reset-operator', email }),
   })
 }
 
@@ -51,9 +51,9 @@ async function changeRole(request: PageRequest): Promise<Reply> {
   const { operator } = request
   const email = request.form.text('email')
   const role = request.form.text('role') as Role
-  if (await needsApproval(request)) {
+  if (await needsConsent(request)) {
     return change(request, ASKED, () =>
-      operator.approvals.askOperatorChange({ action: 'change-role', email, role }),
+      operator.consents.askOperatorChange({ action: 'change-role', email, role }),
     )
   }
   return change(request, `${email} is ${role} now.`, () => operator.changeRole(email, role))
@@ -73,9 +73,9 @@ function disable(request: PageRequest): Promise<Reply> {
   )
 }
 
-/** Whether another administrator has to approve what hands over a role or a link. */
-async function needsApproval({ parts, operator }: PageRequest): Promise<boolean> {
-  return parts.fourEyes && (await operator.approvals.hasSecondAdmin())
+/** Whether another administrator has to consent to what hands over a role or a link. */
+async function needsConsent({ parts, operator }: PageRequest): Promise<boolean> {
+  return parts.fourEyes && (await operator.consents.hasSecondAdmin())
 }
 
 const OWN_ACCOUNT = { tone: 'error', text: 'Another administrator must change your own account.' } as const
@@ -99,22 +99,22 @@ const COPY_LINK = 'Copy the link now. It is stored as a hash only, and is not sh
 /** Makes a new invitation, or asks for it where it needs a second administrator, and shows its link once. */
 async function showLink(
   request: PageRequest,
-  link: { readonly make: () => Promise<Invitation>; readonly ask: () => Promise<AskedOperatorApproval> },
+  link: { readonly make: () => Promise<Invitation>; readonly ask: () => Promise<AskedOperatorConsent> },
 ): Promise<Reply> {
   const { parts, form } = request
   if (isOwn(request)) return operatorsPage(request, OWN_ACCOUNT)
   // A request can name any host, and the link makes its holder an operator (R140).
   if (parts.url === undefined) return operatorsPage(request, WITHOUT_ADDRESS)
-  const isAsked = await needsApproval(request)
+  const isAsked = await needsConsent(request)
   const work = isAsked ? link.ask : link.make
-  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation>(work)
+  const { found, message } = await attemptToFind<AskedOperatorConsent | Invitation>(work)
   if (!found?.token) return operatorsPage(request, message)
   return {
     title: 'Invitation',
     section: 'operators',
     message: { tone: 'success', text: isAsked ? ASKED : COPY_LINK },
-    main: html`${isAsked && html`<p>${COPY_LINK} It is not valid before the approval.</p>`}
-<p>Send this link to ${form.text('email')} only: its holder becomes this operator. It is valid once, for 24 hours${isAsked && ' from the approval on'}.</p>
+    main: html`${isAsked && html`<p>${COPY_LINK} It is not valid before the consent.</p>`}
+<p>Send this link to ${form.text('email')} only: its holder becomes this operator. It is valid once, for 24 hours${isAsked && ' from the consent on'}.</p>
 <code class="once">${parts.url}/console/invitation/${found.token}</code>
 <p><a href="${PATH}">Back to the operators</a></p>`,
   }
@@ -157,7 +157,7 @@ ${ROLES.map((role, at) => html`<label><input type="radio" name="role" value="${r
 
 const MAX_NAMED = 3
 
-/** With whom an operator counts as one person, so that they do not approve each other's requests. */
+/** With whom an operator counts as one person, so that they do not consent to each other's requests. */
 function renderSamePerson({ samePersonAs }: OperatorSummary): Html | false {
   if (samePersonAs.length === 0) return false
   const more = samePersonAs.length - MAX_NAMED

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { type Cell, renderTime } from '../parts.js'
-import { APPROVALS_PATH } from './approvals.js'
+import { CONSENTS_PATH } from './consents.js'
 import { diagnose, findingRow, findingsTable, HEALTH_PATH, severityBadge } from './health.js'
 
 const ROLE_TEXTS = {
@@ -69,16 +69,21 @@ async function attention(request: PageRequest, findings: readonly Diagnostic[]):
   })
   const late = isSlow && html`${due} messages are due, the oldest since ${renderTime(oldestDueAt)}.`
   const problems = [...listFound('error'), ...listFound('warning')].map(findingRow)
-  return [...(await ownApprovals(request)), ...paused, ...(late ? [warning('queue', late)] : []), ...problems]
+  return [
+    ...(await listOwnConsents(request)),
+    ...paused,
+    ...(late ? [warning('queue', late)] : []),
+    ...problems,
+  ]
 }
 
-async function ownApprovals({ operator, account, parts }: PageRequest): Promise<Cell[][]> {
+async function listOwnConsents({ operator, account, parts }: PageRequest): Promise<Cell[][]> {
   if (!parts.fourEyes || !isAtLeast(account.role, 'support')) return []
-  const open = await operator.approvals.list()
-  const own = open.filter(({ approvers }) => approvers.includes(account.email)).length
+  const open = await operator.consents.list()
+  const own = open.filter(({ deciders }) => deciders.includes(account.email)).length
   if (own === 0) return []
-  const text = own === 1 ? '1 request waits for your approval.' : `${own} requests wait for your approval.`
-  return [[html`<span class="badge">waits</span>`, html`<a href="${APPROVALS_PATH}">approvals</a>`, text]]
+  const text = own === 1 ? '1 request waits for your consent.' : `${own} requests wait for your consent.`
+  return [[html`<span class="badge">waits</span>`, html`<a href="${CONSENTS_PATH}">consents</a>`, text]]
 }
 
 const COUNTS = [

@@ -9,7 +9,7 @@ import { attempt, attemptToFind, ConsoleError } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, renderTime, table, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, messagePath } from './applications.js'
-import { changeOrAsk } from './approvals.js'
+import { changeOrAsk } from './consents.js'
 
 const METHOD_NAMES = { 'security-key': 'security key', passkey: 'passkey' } as const
 

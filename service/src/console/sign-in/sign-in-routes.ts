@@ -134,7 +134,7 @@ function readToken(request: Request): string {
 const NO_INVITATION: Page = {
   title: 'Invitation not valid',
   status: 404,
-  main: html`<p>The link was used already, is older than 24 hours, or still waits for the approval of a second administrator. Ask an administrator for a new invitation.</p>
+  main: html`<p>The link was used already, is older than 24 hours, or still waits for the consent of a second administrator. Ask an administrator for a new invitation.</p>
 <p><a href="/console/sign-in">Sign in</a></p>`,
 }
 

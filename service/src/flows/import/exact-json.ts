@@ -9,7 +9,7 @@ export function parseExactJson(text: string): unknown {
   return tryTo(() => parse(text, undefined, { parseNumber, onDuplicateKey: () => AMBIGUOUS }))
 }
 
-/** Whether a value is a number of `exactJsonIn`; as a text it is what the file says. */
+/** Whether a value is a number of `parseExactJson`; as a text it is what the file says. */
 export function isNumeric(value: unknown): value is number | LosslessNumber {
   return typeof value === 'number' || value instanceof LosslessNumber
 }

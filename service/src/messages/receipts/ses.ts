@@ -22,7 +22,8 @@ export function sesReports(topicArn: string, fetchText: FetchText): ReportSource
   return async ({ body }) => {
     const { Type, Message = '', SubscribeURL = '' } = await verified(body)
     if (Type === 'SubscriptionConfirmation') {
-      if (!SubscribeURL.startsWith(`https://${snsHost(topicArn)}/?`)) throw new InvalidReportError('content')
+      if (!SubscribeURL.startsWith(`https://${findSnsHost(topicArn)}/?`))
+        throw new InvalidReportError('content')
       await fetchText(SubscribeURL)
       return []
     }
@@ -75,7 +76,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = { '1': 'sha1', '2': 'sha256
 const TOPIC = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]+):\d{12}:[\w-]{1,256}$/
 
 /** The host of Amazon SNS in the region of a topic; `undefined` when this is not the ARN of a topic. */
-export function snsHost(topicArn: string): string | undefined {
+export function findSnsHost(topicArn: string): string | undefined {
   const [, partition, region] = TOPIC.exec(topicArn) ?? []
   return region && `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`
 }
@@ -84,7 +85,7 @@ type SnsMessage = Readonly<Record<string, string>>
 
 /** Verifies messages by the certificate at the host of the topic's region. Throws an `InvalidReportError` for other topics and wrong signatures. */
 function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => Promise<SnsMessage> {
-  const host = snsHost(topicArn)
+  const host = findSnsHost(topicArn)
   let known: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined
 
   async function certificateAt(url: string): Promise<X509Certificate> {

@@ -12,7 +12,7 @@ import {
   typePassword,
 } from './kit.js'
 
-const APPROVALS = '/console/approvals'
+const CONSENTS = '/console/approvals'
 
 describe('the console with four eyes', () => {
   let console: TestConsole
@@ -48,7 +48,7 @@ describe('the console with four eyes', () => {
   }
   /** The fields of the newest request. */
   const newest = async () => {
-    const { application, id } = (await console.service.operator('test').approvals.list()).at(-1) ?? {}
+    const { application, id } = (await console.service.operator('test').consents.list()).at(-1) ?? {}
     return { application: application ?? '', id: id ?? '' }
   }
   /** Another session of the same operator. */
@@ -65,28 +65,28 @@ describe('the console with four eyes', () => {
     await typeCode(person).set('Accept', 'application/json').expect(200)
   }
 
-  test('disables a factor when another operator approves, and says so to both', async () => {
+  test('disables a factor when another operator consents, and says so to both', async () => {
     const [first, second] = [signedIn(asker), signedIn(other)]
     const user = await freshUser()
     await verifyAgain(first)
     const asked = await post(first.browser, `${user.path}/disable`, { factor: 'app' }).expect(200)
     expect(textOf(asked.text)).toContain('Nothing is changed yet')
     expect(await disabled(user)).toBe(0)
-    expect(await read(second.browser, '/console')).toMatch(/approvals \d+ requests? waits? for your approval/)
-    expect(await read(first.browser, '/console')).not.toContain('for your approval')
-    const own = await read(first.browser, APPROVALS)
+    expect(await read(second.browser, '/console')).toMatch(/consents \d+ requests? waits? for your consent/)
+    expect(await read(first.browser, '/console')).not.toContain('for your consent')
+    const own = await read(first.browser, CONSENTS)
     expect(own).toContain(`Disable a factor: APP`)
     expect(own).toContain(second.email)
     expect(own).toContain('Withdraw')
-    expect(own).not.toContain('Approve ')
+    expect(own).not.toContain('Consent ')
     expect(own).not.toContain(user.user)
     await verifyAgain(second)
     const request = await newest()
-    expect(await read(second.browser, APPROVALS)).toMatch(/Approve.*Refuse/)
-    const approved = await post(second.browser, `${APPROVALS}/approve`, request).expect(200)
-    expect(textOf(approved.text)).toContain('Approved. The change is made.')
+    expect(await read(second.browser, CONSENTS)).toMatch(/Consent .*Refuse/)
+    const given = await post(second.browser, `${CONSENTS}/approve`, request).expect(200)
+    expect(textOf(given.text)).toContain('Consent given. The change is made.')
     expect(await disabled(user)).toBe(1)
-    await post(second.browser, `${APPROVALS}/approve`, request).expect(422)
+    await post(second.browser, `${CONSENTS}/approve`, request).expect(422)
   })
 
   test('gives an attacker with one support account no way to change a factor', async () => {
@@ -98,23 +98,23 @@ describe('the console with four eyes', () => {
     await post(attacker.browser, `${user.path}/remove-key`, { key: 'unknown' }).expect(422)
     await post(attacker.browser, `${user.path}/erase`, { confirmed: 'on' }).expect(403)
     const request = await newest()
-    const approve = `${APPROVALS}/approve`
-    const answer = await post(attacker.browser, approve, request).expect(422)
-    expect(textOf(answer.text)).toContain('another operator has to approve it')
+    const consent = `${CONSENTS}/approve`
+    const answer = await post(attacker.browser, consent, request).expect(422)
+    expect(textOf(answer.text)).toContain('another operator has to consent')
     const session = await secondSession(attacker)
-    await post(session, approve, request).expect(422)
-    await post(session, approve, { ...request, id: 'guessed' }).expect(422)
-    await post(session, approve, { ...request, application: 'other' }).expect(422)
+    await post(session, consent, request).expect(422)
+    await post(session, consent, { ...request, id: 'guessed' }).expect(422)
+    await post(session, consent, { ...request, application: 'other' }).expect(422)
     // A request from another site, made by the browser of the second operator.
     const victim = signedIn(other)
     await verifyAgain(victim)
-    await post(victim.browser, approve, request).set('Sec-Fetch-Site', 'cross-site').expect(403)
-    await post(signedIn(viewer).browser, approve, request).expect(403)
-    await read(signedIn(viewer).browser, APPROVALS, 403)
+    await post(victim.browser, consent, request).set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await post(signedIn(viewer).browser, consent, request).expect(403)
+    await read(signedIn(viewer).browser, CONSENTS, 403)
     expect(await disabled(user)).toBe(0)
   })
 
-  test('needs a recent second factor to approve, and lets two operators decide at once only one way', async () => {
+  test('needs a recent second factor to consent, and lets two operators decide at once only one way', async () => {
     const [first, second] = [signedIn(asker), signedIn(other)]
     const third = await console.signUp('admin')
     const user = await freshUser()
@@ -122,15 +122,15 @@ describe('the console with four eyes', () => {
     await post(first.browser, `${user.path}/disable`, { factor: 'app' }).expect(200)
     const request = await newest()
     advance(11 * 60)
-    await post(second.browser, `${APPROVALS}/approve`, request)
+    await post(second.browser, `${CONSENTS}/approve`, request)
       .expect(303)
       .expect('location', /^\/console\/mfa/)
     expect(await disabled(user)).toBe(0)
     await verifyAgain(second)
     await verifyAgain(third)
     const answers = await Promise.all([
-      post(second.browser, `${APPROVALS}/approve`, request),
-      post(third.browser, `${APPROVALS}/refuse`, request),
+      post(second.browser, `${CONSENTS}/approve`, request),
+      post(third.browser, `${CONSENTS}/refuse`, request),
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     expect(await disabled(user)).toBe(answers[0]?.status === 200 ? 1 : 0)

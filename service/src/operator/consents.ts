@@ -2,24 +2,24 @@ import { getPartition, parsePartition } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { createStoreWithin, queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
+import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
 import {
-  type ApprovalAction,
-  type ApprovalReference,
-  type ApprovalRow,
   auditOf,
+  type ConsentAction,
+  type ConsentReference,
+  type ConsentRow,
   describeAction,
   insertRequest,
   isAboutOperator,
-  listApprovers,
+  listDeciders,
   listRoles,
   type OperatorAction,
   openRequests,
   showTarget,
-  takeApproved,
+  takeConsented,
   takeRefused,
   type UserAction,
-} from './approval-request.js'
-import { type Actor, changeWithAudit, OperatorError } from './audited-change.js'
+} from './consent-request.js'
 import { CONSOLE_APPLICATION, findOperator } from './operator-account.js'
 import { changeRole, unknownOperator } from './operator-accounts.js'
 import { checkInvited, inviteWithLink, newLink, resetWithLink } from './operator-invitations.js'
@@ -39,15 +39,15 @@ import {
 } from './users.js'
 
 /** A change that an operator asks for. */
-export interface NewApproval {
+export interface NewConsent {
   readonly action: UserAction
   /** The factor as for `disableFactor`, or the id of the key; empty for an erasure. */
   readonly target: string
 }
 
 /** A change that waits for a second operator. Times in milliseconds since 1970. */
-export interface Approval extends ApprovalReference {
-  readonly action: ApprovalAction
+export interface ConsentRequest extends ConsentReference {
+  readonly action: ConsentAction
   /** The account, masked if it is a contact; the email address of an operator. */
   readonly user: string
   /** The factor, key or role; a contact is masked. */
@@ -57,11 +57,11 @@ export interface Approval extends ApprovalReference {
   readonly expiresAt: number
   /** The roles that can decide. */
   readonly roles: readonly Role[]
-  /** The email addresses of the operators who can approve it now. */
-  readonly approvers: readonly string[]
+  /** The email addresses of the operators who can consent to it now. */
+  readonly deciders: readonly string[]
 }
 
-async function askApproval(actor: Actor, user: UserReference, { action, target }: NewApproval) {
+async function askConsent(actor: Actor, user: UserReference, { action, target }: NewConsent) {
   if (action === 'disable-factor') readFactor(target)
   const application = getPartition(user)
   const account = readAccount(user)
@@ -76,13 +76,13 @@ async function askApproval(actor: Actor, user: UserReference, { action, target }
       if (!(await queryOne(tx, key, [application, account, target]))) throw unknownKey(user)
     }
     const detail = `${asked} ${describeAction({ action, target })} of account ${reference}`
-    record({ application: user.application, action: 'approval.asked', detail })
+    record({ application: user.application, action: 'consent.asked', detail })
     return asked
   })
   return { id }
 }
 
-async function listApprovals({ store }: Actor): Promise<Approval[]> {
+async function listConsents({ store }: Actor): Promise<ConsentRequest[]> {
   const rows = await openRequests(store)
   const whyOnePerson = await readPersons(store)
   return Promise.all(
@@ -96,34 +96,34 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
       askedAt: row.asked_at,
       expiresAt: row.expires_at,
       roles: listRoles(row.action),
-      approvers: await listApprovers(store, row, whyOnePerson),
+      deciders: await listDeciders(store, row, whyOnePerson),
     })),
   )
 }
 
-async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
+async function giveConsent(actor: Actor, reference: ConsentReference): Promise<void> {
   await changeWithAudit(actor, async (tx, record) => {
-    const row = await takeApproved(tx, reference, actor.name)
+    const row = await takeConsented(tx, reference, actor.name)
     // The change is part of this transaction: it is made if, and only if, the request is used up.
     await makeChange({ ...actor, store: createStoreWithin(tx, actor.store), asker: row.asked_by }, row)
-    record({ ...createEntry(row), action: 'approval.given' })
+    record({ ...createEntry(row), action: 'consent.given' })
   })
 }
 
-async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
+async function refuseConsent(actor: Actor, reference: ConsentReference): Promise<void> {
   await changeWithAudit(actor, async (tx, record) => {
     const row = await takeRefused(tx, reference, actor.name)
-    const action = row.asked_by === actor.name ? 'approval.withdrawn' : 'approval.refused'
+    const action = row.asked_by === actor.name ? 'consent.withdrawn' : 'consent.refused'
     record({ ...createEntry(row), action })
   })
 }
 
-function createEntry(row: ApprovalRow) {
+function createEntry(row: ConsentRow) {
   const { application, detail } = auditOf(row)
   return { application, detail: `${detail}, asked by ${row.asked_by}` }
 }
 
-async function makeChange(actor: Actor, row: ApprovalRow): Promise<unknown> {
+async function makeChange(actor: Actor, row: ConsentRow): Promise<unknown> {
   if (isAboutOperator(row)) return makeOperatorChange(actor, row)
   const user = createUserReference(row.application, row.account)
   if (row.action === 'disable-factor') return disableFactor(actor, user, row.target)
@@ -131,7 +131,7 @@ async function makeChange(actor: Actor, row: ApprovalRow): Promise<unknown> {
 }
 
 /** A change to an operator that an administrator asks for. */
-export interface NewOperatorApproval {
+export interface NewOperatorConsent {
   readonly action: OperatorAction
   /** The email address of the operator. */
   readonly email: string
@@ -140,16 +140,16 @@ export interface NewOperatorApproval {
 }
 
 /** A request for a change to an operator. */
-export interface AskedOperatorApproval {
+export interface AskedOperatorConsent {
   readonly id: string
-  /** The last part of the link, which is valid from the approval on; absent for a change of a role. It is stored as a hash only. */
+  /** The last part of the link, which is valid from the consent on; absent for a change of a role. It is stored as a hash only. */
   readonly token?: string
 }
 
-async function askOperatorApproval(
+async function askOperatorConsent(
   actor: Actor,
-  { action, email: given, role }: NewOperatorApproval,
-): Promise<AskedOperatorApproval> {
+  { action, email: given, role }: NewOperatorConsent,
+): Promise<AskedOperatorConsent> {
   const email = checkInvited({ email: given, role })
   if (email === actor.name) throw new OperatorError('Another administrator must change your own account.')
   if (action === 'change-role') checkRole(role ?? '')
@@ -161,13 +161,13 @@ async function askOperatorApproval(
   const id = await changeWithAudit(actor, async (tx, record) => {
     if (action !== 'invite-operator' && !(await findOperator(tx, email))) throw unknownOperator(email)
     const asked = await insertRequest(tx, actor, request)
-    record({ ...auditOf({ ...request, id: asked }), action: 'approval.asked' })
+    record({ ...auditOf({ ...request, id: asked }), action: 'consent.asked' })
     return asked
   })
   return { id, ...(link && { token: link.token }) }
 }
 
-async function makeOperatorChange(actor: Actor, { account: email, action, target, invitation }: ApprovalRow) {
+async function makeOperatorChange(actor: Actor, { account: email, action, target, invitation }: ConsentRow) {
   const role = target === '' ? undefined : target
   if (role !== undefined) checkRole(role)
   if (action === 'change-role' && role) return changeRole(actor, email, role)
@@ -177,17 +177,17 @@ async function makeOperatorChange(actor: Actor, { account: email, action, target
 }
 
 /** Changes that need two operators, who are not one person. They go by the accounts of the console, so `operator(name)` needs an email address. */
-export const APPROVAL_METHODS = {
+export const CONSENT_METHODS = {
   /** Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role for it. */
-  ask: askApproval,
-  /** Asks for a new operator, role or reset, whose link is valid after the approval. Throws an `OperatorError` unless an administrator asks. */
-  askOperatorChange: askOperatorApproval,
+  ask: askConsent,
+  /** Asks for a new operator, role or reset, whose link is valid after the consent. Throws an `OperatorError` unless an administrator asks. */
+  askOperatorChange: askOperatorConsent,
   /** Whether there are two administrators who are not one person, so that neither invites operators or gives links or roles alone. */
   hasSecondAdmin,
-  /** Lists the requests that wait for approval, the oldest first, each with the operators who can approve it. */
-  list: listApprovals,
-  /** Approves a request and makes its change, in one transaction. Throws an `OperatorError` when it is decided, or this operator may not. */
-  approve,
+  /** Lists the requests that wait for consent, the oldest first, each with the operators who can consent. */
+  list: listConsents,
+  /** Consents to a request and makes its change, in one transaction. Throws an `OperatorError` when it is decided, or this operator may not. */
+  give: giveConsent,
   /** Refuses a request, or withdraws one of one's own. Throws an `OperatorError` when it was decided already or has expired. */
-  refuse: refuseApproval,
+  refuse: refuseConsent,
 }

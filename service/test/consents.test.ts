@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { ApprovalReference } from '../src/operator/approval-request.js'
-import type { NewOperatorApproval } from '../src/operator/approvals.js'
+import type { ConsentReference } from '../src/operator/consent-request.js'
+import type { NewOperatorConsent } from '../src/operator/consents.js'
 import { signInExternally } from '../src/operator/external-operators.js'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
@@ -53,36 +53,36 @@ describeOnBothDatabases((bench) => {
     const user = { application, mode: 'live', user: 'user 7', isAccount: true } as const
     const [asker, other] = [await person('support'), await person('support')]
     const ask = async (target = 'app', by = asker) => {
-      const { id } = await act(by).approvals.ask(user, { action: 'disable-factor', target })
+      const { id } = await act(by).consents.ask(user, { action: 'disable-factor', target })
       return { application, mode: 'live', id } as const
     }
     const disabled = async () =>
       (await act('system').showUser(user)).factors.filter(({ disabled }) => disabled !== 'no').length
     const open = async () =>
-      (await act(asker).approvals.list()).filter((one) => one.application === application)
+      (await act(asker).consents.list()).filter((one) => one.application === application)
     return { application, user, asker, other, ask, disabled, open, key: 'key' in answer ? answer.key.id : '' }
   }
   const fault = async (work: Promise<unknown>) => (await rejection(work)).message
 
-  test('a factor is disabled when another operator approves, once, with both names in the audit log (R106)', async () => {
+  test('a factor is disabled when another operator consents, once, with both names in the audit log (R106)', async () => {
     const { application, user, asker, other, ask, disabled, open } = await fresh()
     const request = await ask()
     expect(await open()).toMatchObject([
       { ...request, action: 'disable-factor', user: 'user 7', target: 'APP', askedBy: asker },
     ])
-    expect((await open())[0]?.approvers).toContain(other)
-    expect((await open())[0]?.approvers).not.toContain(asker)
+    expect((await open())[0]?.deciders).toContain(other)
+    expect((await open())[0]?.deciders).not.toContain(asker)
     expect(await disabled()).toBe(0)
-    await act(other).approvals.approve(request)
+    await act(other).consents.give(request)
     expect([await disabled(), await open()]).toEqual([1, []])
-    expect(await fault(act(other).approvals.approve(request))).toContain('decided already')
+    expect(await fault(act(other).consents.give(request))).toContain('decided already')
     const log = await act('system').listAudit({ application, limit: 3 })
     expect(log.map(({ actor, action, detail }) => [actor, action, detail])).toEqual([
-      [other, 'approval.given', `${request.id} disable-factor APP, asked by ${asker}`],
+      [other, 'consent.given', `${request.id} disable-factor APP, asked by ${asker}`],
       [other, 'factor.disabled', 'APP of user 7'],
       [
         asker,
-        'approval.asked',
+        'consent.asked',
         `${request.id} disable-factor APP of account ${accountReference(deriveKeys(SECRET), application, 'account:user 7')}`,
       ],
     ])
@@ -94,7 +94,7 @@ describeOnBothDatabases((bench) => {
       expect(await fault(change())).toContain('needs a second operator')
   })
 
-  test('of two operators who approve at once, one makes the change, and a change that fails leaves the request', async () => {
+  test('of two operators who consent at once, one makes the change, and a change that fails leaves the request', async () => {
     const { asker, other, ask, disabled, open } = await fresh()
     const third = await person('admin')
     const request = await ask()
@@ -106,45 +106,45 @@ describeOnBothDatabases((bench) => {
           throw new Error('crashed before the commit')
         }),
     }
-    expect(await fault(act(other, failing).approvals.approve(request))).toContain('crashed')
+    expect(await fault(act(other, failing).consents.give(request))).toContain('crashed')
     expect([await disabled(), (await open()).length]).toEqual([0, 1])
-    const both = await Promise.allSettled([other, third].map((name) => act(name).approvals.approve(request)))
+    const both = await Promise.allSettled([other, third].map((name) => act(name).consents.give(request)))
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(asker).not.toBe(other)
     expect(await disabled()).toBe(1)
   })
 
-  test('nobody approves alone: not the asker, a viewer, an account that the asker made or changed, or a stranger', async () => {
+  test('nobody consents alone: not the asker, a viewer, an account that the asker made or changed, or a stranger', async () => {
     const { asker, ask, disabled, other } = await fresh()
     const [admin, viewer] = [await person('admin'), await person('viewer')]
     const request = await ask('app', admin)
     const own = await person('support', admin)
     await alone(admin).changeRole(viewer, 'support')
     for (const name of [admin, own, viewer, 'nobody@ops.example', 'system'])
-      expect([name, await fault(act(name).approvals.approve(request))]).toEqual([
+      expect([name, await fault(act(name).consents.give(request))]).toEqual([
         name,
-        expect.stringMatching(/yourself|cannot approve/),
+        expect.stringMatching(/yourself|cannot consent/),
       ])
-    expect(await fault(act(admin).approvals.approve(request))).toContain('You asked for this yourself')
+    expect(await fault(act(admin).consents.give(request))).toContain('You asked for this yourself')
     expect(await disabled()).toBe(0)
     // The request of an operator whose account is disabled is void.
     const late = await ask()
     await act(admin).disableOperator(asker)
-    expect(await fault(act(other).approvals.approve(late))).toContain('ended with the session')
-    await act(other).approvals.approve(request)
+    expect(await fault(act(other).consents.give(late))).toContain('ended with the session')
+    await act(other).consents.give(request)
     expect(await disabled()).toBe(1)
   })
 
   test('a request expires after an hour, can be refused or withdrawn, and is deleted', async () => {
     const { asker, other, ask, disabled, application } = await fresh()
     const [first, second, third] = [await ask(), await ask(), await ask()]
-    await act(other).approvals.refuse(first)
-    await act(asker).approvals.refuse(second)
-    const log = await act('system').listAudit({ application, action: 'approval', limit: 2 })
-    expect(log.map(({ action }) => action)).toEqual(['approval.withdrawn', 'approval.refused'])
+    await act(other).consents.refuse(first)
+    await act(asker).consents.refuse(second)
+    const log = await act('system').listAudit({ application, action: 'consent', limit: 2 })
+    expect(log.map(({ action }) => action)).toEqual(['consent.withdrawn', 'consent.refused'])
     advance(HOUR)
     for (const request of [first, second, third])
-      expect(await fault(act(other).approvals.approve(request))).toContain('expired')
+      expect(await fault(act(other).consents.give(request))).toContain('expired')
     expect(await disabled()).toBe(0)
     await deleteExpired(bench().store)
     const left = await bench().store.query('SELECT FROM approval_request WHERE application = $1', [
@@ -158,13 +158,13 @@ describeOnBothDatabases((bench) => {
     const request = await ask()
     for (const wrong of [{ application: 'another' }, { mode: 'test' }, { id: 'none' }] as const) {
       const named = { ...request, ...wrong }
-      expect(await fault(act(other).approvals.approve(named))).toContain('decided already')
-      expect(await fault(act(other).approvals.refuse(named))).toContain('decided already')
+      expect(await fault(act(other).consents.give(named))).toContain('decided already')
+      expect(await fault(act(other).consents.refuse(named))).toContain('decided already')
     }
     expect(await open()).toMatchObject([request])
     advance(HOUR)
     expect(await open()).toEqual([])
-    expect(await fault(act(asker).approvals.refuse(request))).toContain('expired')
+    expect(await fault(act(asker).consents.refuse(request))).toContain('expired')
     expect(await disabled()).toBe(0)
   })
 
@@ -176,7 +176,7 @@ describeOnBothDatabases((bench) => {
       [application, asker, Date.now() + 1_000],
     )
     await ask()
-    expect(await fault(ask())).toContain('50 of your requests wait for approval')
+    expect(await fault(ask())).toContain('50 of your requests wait for consent')
     await ask('app', other)
     advance(1)
     await ask()
@@ -184,21 +184,21 @@ describeOnBothDatabases((bench) => {
 
   test('a request counts no more once the operator who asked lost the role or the account, whatever kept it', async () => {
     const { application, user, asker, ask, open } = await fresh()
-    const [admin, leaver, approver] = [await person('admin'), await person('support'), await person('admin')]
-    const { id } = await act(admin).approvals.ask(user, { action: 'erase-user', target: '' })
+    const [admin, leaver, decider] = [await person('admin'), await person('support'), await person('admin')]
+    const { id } = await act(admin).consents.ask(user, { action: 'erase-user', target: '' })
     for (const [by, request, change] of [
       [admin, { application, mode: 'live', id }, "role = 'support'"],
       [asker, await ask(), "role = 'viewer'"],
       [leaver, await ask('app', leaver), 'disabled_at = 1'],
     ] as const) {
       await bench().store.query(`UPDATE operator_account SET ${change} WHERE email = $1`, [by])
-      const refused = await fault(act(approver).approvals.approve(request))
+      const refused = await fault(act(decider).consents.give(request))
       expect(refused).toContain(`${by} cannot ask for this any more`)
     }
     expect(await open()).toHaveLength(3)
   })
 
-  test('nobody approves a change to their own account, nor is named as one who could', async () => {
+  test('nobody consents to a change of their own account, nor is named as one who could', async () => {
     const [ann, bob, eve, viewer] = [
       await person('admin'),
       await person('admin'),
@@ -206,13 +206,13 @@ describeOnBothDatabases((bench) => {
       await person('viewer'),
     ]
     const change = { action: 'change-role', email: eve, role: 'viewer' } as const
-    const { id } = await act(ann).approvals.askOperatorChange(change)
-    const { approvers } = (await act(bob).approvals.list()).find((one) => one.id === id) ?? {}
-    expect(approvers).toContain(bob)
-    for (const name of [ann, eve, viewer]) expect(approvers).not.toContain(name)
+    const { id } = await act(ann).consents.askOperatorChange(change)
+    const { deciders } = (await act(bob).consents.list()).find((one) => one.id === id) ?? {}
+    expect(deciders).toContain(bob)
+    for (const name of [ann, eve, viewer]) expect(deciders).not.toContain(name)
     const request = { application: '_console', mode: 'live', id } as const
-    expect(await fault(act(eve).approvals.approve(request))).toContain('about your own account')
-    await act(bob).approvals.approve(request)
+    expect(await fault(act(eve).consents.give(request))).toContain('about your own account')
+    await act(bob).consents.give(request)
   })
 
   test('two operators are one person through any chain, in both directions, for good (R137)', async () => {
@@ -234,46 +234,46 @@ describeOnBothDatabases((bench) => {
       [left, between],
     ] as const
     for (const [one = '', two = ''] of pairs) {
-      for (const [by, approver] of [
+      for (const [by, decider] of [
         [one, two],
         [two, one],
       ] as const) {
         const request = await ask('app', by)
-        expect(await fault(act(approver).approvals.approve(request))).toContain('one person')
-        const open = await act(by).approvals.list()
-        expect(open.find(({ id }) => id === request.id)?.approvers).not.toContain(approver)
-        await act(by).approvals.refuse(request)
+        expect(await fault(act(decider).consents.give(request))).toContain('one person')
+        const open = await act(by).consents.list()
+        expect(open.find(({ id }) => id === request.id)?.deciders).not.toContain(decider)
+        await act(by).consents.refuse(request)
       }
     }
     const listed = await alone('system').listOperators()
     expect(listed.find(({ email }) => email === first)?.samePersonAs).toEqual(chain.slice(1).sort())
     expect(await disabled()).toBe(0)
-    await act(chain[4] ?? '').approvals.approve(await ask('app', left))
+    await act(chain[4] ?? '').consents.give(await ask('app', left))
     expect([application.length > 0, await disabled()]).toEqual([true, 1])
   })
 
-  /** Tries a change with each of two accounts asking and the other approving; returns why it was refused, without the names. */
+  /** Tries a change with each of two accounts asking and the other consenting; returns why it was refused, without the names. */
   async function refusals(
-    ask: (target: string, by: string) => Promise<ApprovalReference>,
+    ask: (target: string, by: string) => Promise<ConsentReference>,
     [one, two]: string[],
   ) {
     const found = []
-    for (const [by = '', approver = ''] of [
+    for (const [by = '', decider = ''] of [
       [one, two],
       [two, one],
     ]) {
       const request = await ask('app', by)
-      const refused = await act(approver)
-        .approvals.approve(request)
+      const refused = await act(decider)
+        .consents.give(request)
         .then(
           () => undefined,
           (error: Error) => error.message,
         )
       found.push(refused && /may be one person|count as one person|$/.exec(refused)?.[0])
-      const { approvers } = (await act(by).approvals.list()).find(({ id }) => id === request.id) ?? {}
+      const { deciders } = (await act(by).consents.list()).find(({ id }) => id === request.id) ?? {}
       if (refused) {
-        expect([approver, approvers]).toEqual([approver, expect.not.arrayContaining([approver])])
-        await act(by).approvals.refuse(request)
+        expect([decider, deciders]).toEqual([decider, expect.not.arrayContaining([decider])])
+        await act(by).consents.refuse(request)
       }
     }
     return found
@@ -287,7 +287,7 @@ describeOnBothDatabases((bench) => {
     const [alice, external, other] = [await person('admin'), await company('admin'), await company('support')]
     expect(await refusals(ask, [alice, external])).toEqual(UNCLEAR)
     const request = await ask('app', external)
-    const refused = await fault(act(alice).approvals.approve(request))
+    const refused = await fault(act(alice).consents.give(request))
     expect(refused).toContain(`operator two-persons "${external}" "${alice}"`)
     await alone('root').tellPersons(alice, external, 'two')
     expect(await refusals(ask, [alice, external])).toEqual(TWO)
@@ -352,7 +352,7 @@ describeOnBothDatabases((bench) => {
     expect(await refusals(ask, [alice, puppet])).toEqual(TWO)
   })
 
-  test('a disabled operator approves nothing, nor one who never followed the link', async () => {
+  test('a disabled operator consents to nothing, nor one who never followed the link', async () => {
     const { ask, disabled, other } = await fresh()
     const request = await ask()
     const invited = `invited-${++people}@ops.example`
@@ -361,12 +361,12 @@ describeOnBothDatabases((bench) => {
     await alone('root').disableOperator(leaver)
     await alone('root').disableOperator(other)
     for (const name of [other, invited, leaver])
-      expect(await fault(act(name).approvals.approve(request))).toContain('an operator who can sign in')
-    const [listed] = (await act('system').approvals.list()).filter(({ id }) => id === request.id)
-    expect(listed?.approvers).not.toEqual(expect.arrayContaining([other]))
+      expect(await fault(act(name).consents.give(request))).toContain('an operator who can sign in')
+    const [listed] = (await act('system').consents.list()).filter(({ id }) => id === request.id)
+    expect(listed?.deciders).not.toEqual(expect.arrayContaining([other]))
     expect(await fault(ask('app', other))).toContain('cannot ask')
     expect(await disabled()).toBe(0)
-    await act(await person('support')).approvals.approve(request)
+    await act(await person('support')).consents.give(request)
     expect(await disabled()).toBe(1)
   })
 
@@ -384,22 +384,22 @@ describeOnBothDatabases((bench) => {
     )
     const request = await ask('app', first)
     const startedAt = performance.now()
-    expect(await fault(act(last).approvals.approve(request))).toContain('one person')
+    expect(await fault(act(last).consents.give(request))).toContain('one person')
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     expect(await disabled()).toBe(0)
   })
 
-  test('an approval at the moment in which the approver becomes the same person is given before, or not at all (R137)', async () => {
+  test('a consent at the moment in which the decider becomes the same person is given before, or not at all (R137)', async () => {
     for (let round = 0; round < 5; round++) {
       const { ask, disabled } = await fresh()
       const [admin, viewer] = [await person('admin'), await person('viewer')]
       const request = await ask('app', admin)
-      const [, approved] = await Promise.allSettled([
+      const [, given] = await Promise.allSettled([
         alone(admin).changeRole(viewer, 'support'),
-        act(viewer).approvals.approve(request),
+        act(viewer).consents.give(request),
       ])
-      // Before the change, the approver is a viewer; afterwards, the same person.
-      expect([approved.status, await disabled()]).toEqual(['rejected', 0])
+      // Before the change, the decider is a viewer; afterwards, the same person.
+      expect([given.status, await disabled()]).toEqual(['rejected', 0])
     }
   })
 
@@ -410,7 +410,7 @@ describeOnBothDatabases((bench) => {
     expect(await fault(act(ann).inviteOperator({ email, role: 'admin' }))).toContain(wait)
     expect(await fault(act(ann).changeRole(helper, 'admin'))).toContain(wait)
     expect(await fault(act(ann).resetOperator(helper))).toContain(wait)
-    const askFor = (change: NewOperatorApproval, by = ann) => act(by).approvals.askOperatorChange(change)
+    const askFor = (change: NewOperatorConsent, by = ann) => act(by).consents.askOperatorChange(change)
     expect(await fault(askFor({ action: 'reset-operator', email: 'nobody@ops.example' }))).toContain(
       'no operator',
     )
@@ -422,27 +422,27 @@ describeOnBothDatabases((bench) => {
     const reference = (id: string) => ({ application: '_console', mode: 'live', id }) as const
 
     const { id, token = '' } = await askFor({ action: 'invite-operator', email, role: 'admin' })
-    const [request] = (await act(bob).approvals.list()).filter((one) => one.id === id)
+    const [request] = (await act(bob).consents.list()).filter((one) => one.id === id)
     expect(request).toMatchObject({
       action: 'invite-operator',
       user: email,
       target: 'admin',
       roles: ['admin'],
     })
-    expect(request?.approvers).toContain(bob)
-    expect(request?.approvers).not.toContain(ann)
+    expect(request?.deciders).toContain(bob)
+    expect(request?.deciders).not.toContain(ann)
     expect(await fault(act(email).acceptInvitation(token, PASSWORD))).toContain('expired')
-    expect(await fault(act(helper).approvals.approve(reference(id)))).toContain('role admin')
-    expect(await fault(act(helper).approvals.refuse(reference(id)))).toContain('cannot')
-    await act(bob).approvals.approve(reference(id))
+    expect(await fault(act(helper).consents.give(reference(id)))).toContain('role admin')
+    expect(await fault(act(helper).consents.refuse(reference(id)))).toContain('cannot')
+    await act(bob).consents.give(reference(id))
     await act(email).acceptInvitation(token, PASSWORD)
     const log = await alone('system').listAudit({ limit: 200 })
     const ours = log.filter(({ detail }) => detail.includes(email))
     expect(ours.map(({ actor, action, detail }) => [actor, action, detail])).toEqual([
       [email, 'operator.password_set', email],
-      [bob, 'approval.given', `${id} invite-operator admin of ${email}, asked by ${ann}`],
+      [bob, 'consent.given', `${id} invite-operator admin of ${email}, asked by ${ann}`],
       [bob, 'operator.invited', `${email} admin`],
-      [ann, 'approval.asked', `${id} invite-operator admin of ${email}`],
+      [ann, 'consent.asked', `${id} invite-operator admin of ${email}`],
     ])
     const relatedTo = async (who: string) =>
       (await alone('system').listOperators()).find((one) => one.email === who)?.samePersonAs
@@ -450,38 +450,34 @@ describeOnBothDatabases((bench) => {
 
     const change = await askFor(admin, bob)
     expect(change.token).toBeUndefined()
-    expect(await fault(act(helper).approvals.approve(reference(change.id)))).toContain(
-      'about your own account',
-    )
-    await act(ann).approvals.approve(reference(change.id))
+    expect(await fault(act(helper).consents.give(reference(change.id)))).toContain('about your own account')
+    await act(ann).consents.give(reference(change.id))
     expect(await relatedTo(bob)).toEqual([helper])
     const reset = await askFor({ action: 'reset-operator', email: helper }, bob)
     // Not even the operator concerned.
-    expect(await fault(act(helper).approvals.approve(reference(reset.id)))).toContain(
-      'about your own account',
-    )
-    await act(ann).approvals.approve(reference(reset.id))
+    expect(await fault(act(helper).consents.give(reference(reset.id)))).toContain('about your own account')
+    await act(ann).consents.give(reference(reset.id))
     await act(helper).acceptInvitation(reset.token ?? '', PASSWORD)
-    expect(await fault(act(ann).approvals.approve(reference(reset.id)))).toContain('decided already')
+    expect(await fault(act(ann).consents.give(reference(reset.id)))).toContain('decided already')
   })
 
   test('an invitation that was asked for does not end the account that its operator got meanwhile', async () => {
     const [ann, bob] = [await person('admin'), await person('admin')]
     const email = `meanwhile-${++people}@ops.example`
-    const { id } = await act(ann).approvals.askOperatorChange({ action: 'invite-operator', email })
+    const { id } = await act(ann).consents.askOperatorChange({ action: 'invite-operator', email })
     const { token } = await alone('root').inviteOperator({ email })
     await act(email).acceptInvitation(token, PASSWORD)
     const request = { application: '_console', mode: 'live', id } as const
-    expect(await fault(act(bob).approvals.approve(request))).toContain('has an account already')
+    expect(await fault(act(bob).consents.give(request))).toContain('has an account already')
   })
 
   test('a request that has lost its link changes nobody', async () => {
     const [ann, bob, helper] = [await person('admin'), await person('admin'), await person('support')]
-    const { id } = await act(ann).approvals.askOperatorChange({ action: 'reset-operator', email: helper })
+    const { id } = await act(ann).consents.askOperatorChange({ action: 'reset-operator', email: helper })
     await bench().store.query('UPDATE approval_request SET invitation = NULL WHERE id = $1', [id])
     const request = { application: '_console', mode: 'live', id } as const
-    expect(await fault(act(bob).approvals.approve(request))).toContain('has no link')
-    expect((await act(bob).approvals.list()).some((one) => one.id === id)).toBe(true)
+    expect(await fault(act(bob).consents.give(request))).toContain('has no link')
+    expect((await act(bob).consents.list()).some((one) => one.id === id)).toBe(true)
   })
 
   test('the command line makes operators of their own, unless it acts in the name of an operator (R137)', async () => {
@@ -509,21 +505,21 @@ describeOnBothDatabases((bench) => {
     const { application, user, asker, other, key } = await fresh()
     const admins = [await person('admin'), await person('admin')]
     const request = (id: string) => ({ application, mode: 'live', id }) as const
-    const removal = await act(asker).approvals.ask(user, { action: 'remove-key', target: key })
-    await act(other).approvals.approve(request(removal.id))
+    const removal = await act(asker).consents.ask(user, { action: 'remove-key', target: key })
+    await act(other).consents.give(request(removal.id))
     expect(await act('system').listUserKeys(user)).toEqual([])
     const erasure = { action: 'erase-user', target: '' } as const
-    expect(await fault(act(asker).approvals.ask(user, erasure))).toContain('cannot ask')
-    const { id } = await act(admins[0] ?? '').approvals.ask(user, erasure)
-    expect(await fault(act(other).approvals.approve(request(id)))).toContain('role admin')
-    await act(admins[1] ?? '').approvals.approve(request(id))
+    expect(await fault(act(asker).consents.ask(user, erasure))).toContain('cannot ask')
+    const { id } = await act(admins[0] ?? '').consents.ask(user, erasure)
+    expect(await fault(act(other).consents.give(request(id)))).toContain('role admin')
+    await act(admins[1] ?? '').consents.give(request(id))
     expect(await fault(act('system').showUser(user))).toContain('no account')
   })
 
   test('a request must be about something that exists', async () => {
     const { user, asker } = await fresh()
     const ask = (action: 'disable-factor' | 'remove-key', target: string, who = 'user 7') =>
-      fault(act(asker).approvals.ask({ ...user, user: who }, { action, target }))
+      fault(act(asker).consents.ask({ ...user, user: who }, { action, target }))
     expect(await ask('disable-factor', 'nothing')).toContain('is not a factor')
     expect(await ask('remove-key', 'none')).toContain('no such key')
     expect(await ask('disable-factor', 'app', 'user 8')).toContain('no account')
@@ -537,6 +533,6 @@ describeOnBothDatabases((bench) => {
       [{ application: unused }, 'no account'],
       [{ mode: 'test' }, 'no account'],
     ] as const)
-      expect(await fault(act(asker).approvals.ask({ ...user, ...wrong }, app))).toContain(why)
+      expect(await fault(act(asker).consents.ask({ ...user, ...wrong }, app))).toContain(why)
   })
 })
