@@ -73,7 +73,7 @@ export interface Mfa<User = Express.User> {
   readonly upgrade: MfaUpgrade<User>
   /**
    * Creates the guard for routes of your app that change a factor, a contact or the password: it requires a second factor
-   * shown in the last 5 minutes (`maxAge`) that is as strong as the strongest one of the user, also in a trusted browser. It
+   * shown in the last 5 minutes (`maxAge`) that is as strong as the strongest one of the user, also in a trusted device. It
    * refuses like `requireMfa`; a user without a factor passes, a pending login does not. See docs/options.md#requirestrongest.
    * @throws {OptionsError} for a rule that cannot be kept.
    */

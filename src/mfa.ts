@@ -27,7 +27,7 @@ import { NO_RESETS } from './stores/trust/resets.js'
 import { createTokenLogins } from './stores/trust/token-logins.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { createNewBrowsers, NO_NEW_BROWSERS } from './web/actions/new-browser.js'
-import { createBrowsers, NO_BROWSERS } from './web/actions/trusted-browsers.js'
+import { createTrustedDevices, NO_TRUSTED_DEVICES } from './web/actions/trusted-devices.js'
 import { observeName } from './web/diagnostics/at-start.js'
 import { createDiagnostics } from './web/diagnostics/diagnostics.js'
 import { createAdmission } from './web/http/admission.js'
@@ -49,7 +49,7 @@ export function buildOnce(options: object): Built {
   return built.get(options) ?? share(options, build(options))
 }
 
-/** Has `builtFrom` find the parts by this object: the options, or what `createMfa` returned. */
+/** Has `buildOnce` find the parts by this object: the options, or what `createMfa` returned. */
 export function share(key: object, parts: Built): Built {
   built.set(key, parts)
   return parts
@@ -137,7 +137,9 @@ function build(options: object): Built {
     ...limits,
     emit,
     devices,
-    browsers: trusted ? createBrowsers(trusted, trustedDevices, { settings, emit, ...endings }) : NO_BROWSERS,
+    trustedDevices: trusted
+      ? createTrustedDevices(trusted, trustedDevices, { settings, emit, ...endings })
+      : NO_TRUSTED_DEVICES,
     ...endings,
     recoveries: recovery ?? NO_RECOVERIES,
     resets: recovery?.resets ?? NO_RESETS,

@@ -27,7 +27,7 @@ const IN_FLIGHT = 'idempotency_key_in_flight'
 /** The Countersign service is handling as many requests of the account as it allows. It has done nothing for this one. */
 const ACCOUNT_BUSY = 'account_busy'
 
-/** Reads a refusal; `tooMany` is a 429 without a reason. @throws {ServiceError} if the response is none. */
+/** Reads a refusal; `refuseTooMany` is a 429 without a reason. @throws {ServiceError} if the response is none. */
 export function readRefusal(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
   if (answer.status < 400) throw invalidResponse(`unexpected status ${answer.status}`)
   const code = problemCode(answer)

@@ -40,7 +40,7 @@ export async function createBackupCodes(
   if (!owner) return refuse({ code: 'enrollment_required' })
   const { contact } = owner
   // Nothing is sent, so the next codes need no wait.
-  const message = { userId: user.userId, login: record.transaction, slot: randomUUID() }
+  const message = { userId: user.userId, transaction: record.transaction, slot: randomUUID() }
   const created = await deliver(
     deps,
     message,
@@ -61,7 +61,7 @@ export async function sendBackupCodes(
 ): Promise<BackupSent | Refused> {
   const target = backupTarget(user)
   if (!target) return refuse({ code: 'contact_needed' })
-  const message = { userId: user.userId, login: record.transaction, slot: 'backup' }
+  const message = { userId: user.userId, transaction: record.transaction, slot: 'backup' }
   const delivered = await deliver(deps, message, () =>
     serviceVerb(deps.service, 'sendBackupCodes')({ ...target, ...createCaller(user) }),
   )

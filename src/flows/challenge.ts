@@ -79,7 +79,7 @@ async function sendCode(
   const message = {
     userId,
     method,
-    login: record.transaction,
+    transaction: record.transaction,
     slot: factor.id,
     binding: factorBinding(userId, method, contact),
   }

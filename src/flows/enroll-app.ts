@@ -70,7 +70,7 @@ export async function confirmApp(
     ...createCaller(user),
   } as const
   const verdict = await checkShown(deps, {
-    attempt: { userId: user.userId, challenge: id, approval: id, signsIn },
+    attempt: { userId: user.userId, challenge: id, transaction: id, signsIn },
     factor: { method: 'app', contact },
     evaluate: () => evaluateCode(deps, user.userId, request),
   })

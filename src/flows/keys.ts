@@ -211,7 +211,8 @@ export async function registerKey(
     deps.emit({ type: 'refused', userId: user.userId, method, code: 'invalid_key' })
     return refuse({ code: 'invalid_key', fault: answer.fault })
   }
-  if (!(await deps.approvals.acquire(user.userId, registration.id))) return refuse({ code: 'session_ended' })
+  if (!(await deps.transactions.acquire(user.userId, registration.id)))
+    return refuse({ code: 'session_ended' })
   // A passkey that was created by a prompt is accepted only with user verification; of a security key, only the possession is proven.
   const amr = keyAmr(answer.key, method === 'passkey')
   return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
@@ -277,7 +278,7 @@ export async function verifyKey(
     attempt: {
       userId,
       challenge: challengeIdFor(record, id),
-      approval: record.transaction,
+      transaction: record.transaction,
       binding: factorBinding(userId, method, contact),
       signsIn: getPurpose(record) === 'sign-in',
     },

@@ -52,7 +52,7 @@ export function planVerification(
   finish: Finish,
 ): VerificationPlan | Refusal {
   if (requires === 'nothing') {
-    // A trusted browser proves nothing, so it would not be recognized (R115).
+    // A trusted device proves nothing, so it would not be recognized (R115).
     const mayTrust = minStrength === undefined
     return { endsAs: () => finish, mayTrust, mayOfferKey: finish === 'log-in' && stage === 'pending' }
   }

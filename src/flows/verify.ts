@@ -78,7 +78,7 @@ export async function verifyCode(
   const binding = factorBinding(user.userId, method, request.contact)
   const { transaction } = record
   const signsIn = getPurpose(record) === 'sign-in'
-  const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
+  const attempt = { userId: user.userId, challenge, transaction, binding, signsIn }
 
   // The form of backup codes is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
@@ -239,11 +239,11 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   }
 
   if (answer.outcome === 'valid' && (accepts?.(answer) ?? true)) {
-    const acquired = attempts.succeeded(consumed)
+    const acquired = attempts.recordSuccess(consumed)
     whileSettling?.('valid')
     return (await acquired) ? answer : refuse({ code: 'session_ended' })
   }
-  const recorded = attempts.failed(consumed)
+  const recorded = attempts.recordFailure(consumed)
   whileSettling?.('invalid')
   const { lockedForSeconds: forSeconds, disabled, repeated } = await recorded
   if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })

@@ -174,7 +174,7 @@ export class OptionRules<User = Express.User> {
     .regex(/^[\x21-\x7e]{1,100}$/, { error: productText })
     .optional()
   /**
-   * Names the table of users: products share accounts, limits, trusted browsers and what was shown only under the same name. 1 to 30
+   * Names the table of users: products share accounts, limits, trusted devices and what was shown only under the same name. 1 to 30
    * lower-case letters, digits and `-`. Defaults to `users`. See docs/sessions.md#two-tables-of-users.
    */
   readonly users = z

@@ -7,14 +7,14 @@ import { callback, isText } from './callback.js'
 
 /** The rules of the option `trustedDevices`. */
 export class TrustedDeviceRules<User = Express.User> {
-  /** Where trusted browsers are kept. Required, without a default. See docs/trusted-devices.md#stores. */
+  /** Where trusted devices are kept. Required, without a default. See docs/trusted-devices.md#stores. */
   readonly store = itemStoreConfig
   /** How long a browser is trusted, counted from the moment the user trusted it, `1h` to `30d`. Defaults to `30d`. */
   readonly maxAge = duration('1h', '30d', '30d').prefault('30d')
   /** How many browsers a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   readonly maxDevices = wholeNumber(1, 10, 'devices').default(10)
   /**
-   * How long a process relies on what it read about a trusted browser, `1s` to `60s`. By default, every request asks;
+   * How long a process relies on what it read about a trusted device, `1s` to `60s`. By default, every request asks;
    * a store in memory is asked once. See
    * docs/trusted-devices.md#what-a-trusted-sign-in-proves.
    */

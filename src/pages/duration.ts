@@ -30,7 +30,7 @@ export function formatDate(locale: string, at: number): string {
   return dates(locale).format(at)
 }
 
-// Up to here, `inTime` counts hours. A page that says both says "24 hours" twice, and not "1 day" once.
+// Up to here, `formatWait` counts hours. A page that says both says "24 hours" twice, and not "1 day" once.
 const HOURS_UP_TO_MS = 36 * 3_600_000
 
 /** Words a duration in a language. */

@@ -119,7 +119,7 @@ export function ownParametersOf(
   return { ...(verb.body && writeParameters(verb.body, request)), ...verb.encode?.(request as never) }
 }
 
-/** The body of a response with status 200. `request` is what `membersOf` returned. */
+/** The body of a response with status 200. `request` is what `readMembers` returned. */
 export function writeBody({ answer, body }: Translated, granted: unknown, request: unknown): object {
   const type = body && writeParameters(body, Object(request)).Type
   return z.encode(answer, { type, ...Object(granted) })

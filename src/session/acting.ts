@@ -5,7 +5,7 @@ import { newRecord } from './pending-login.js'
 import { addRecord, listOtherRecords } from './product.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { readRecord } from './record-text.js'
-import type { RenewalApprovals } from './renew.js'
+import type { RenewalTransactions } from './renew.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { getSerializedUser } from './store.js'
 import { readUserId } from './user-factors.js'
@@ -67,7 +67,7 @@ export async function beginActing(
 export async function endActing(
   at: SessionRequest,
   { userId, record }: ActiveState & { readonly record: { readonly acting: Acting } },
-  { acquire, release }: RenewalApprovals,
+  { acquire, release }: RenewalTransactions,
 ): Promise<void> {
   const { req } = at
   const { actor, from, user: serialized } = record.acting

@@ -58,7 +58,7 @@ export function findSessionState(at: SessionRequest, isAsked = false): Awaitable
   }
 }
 
-/** As `sessionStateOf`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
+/** As `findSessionState`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
 export function askSessionState(at: SessionRequest): Awaitable<SessionState> {
   return findSessionState(at, true)
 }

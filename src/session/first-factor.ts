@@ -35,18 +35,18 @@ export function ignoreStoreFailure(error: unknown): undefined {
 /** The record that follows from a decision about a user who has just shown the first factor. */
 export async function recordFor(
   decision: Decision,
-  { req, deps: { browsers, settings }, shared }: SessionRequest,
+  { req, deps: { trustedDevices, settings }, shared }: SessionRequest,
   { account, settled }: Asked,
 ): Promise<MfaRecord> {
   const record = newRecord({ product: nameProduct(settings), userId: account.userId }, getSessionId(req))
   if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
   const { verdict, minStrength, grace } = decision
-  // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
+  // A trusted device takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
   const isEnough =
     verdict === 'verify' && !findRequiredStrength(decision, account) && account.factors.length > 0
   // Nor where nothing can be stored (R134): its new token could not be sent.
   const mayTrust = isEnough && !shared.readOnly
-  const recognized = mayTrust ? await browsers.recognize(req, account) : undefined
+  const recognized = mayTrust ? await trustedDevices.recognize(req, account) : undefined
   const required = { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
   return recognized ? { settled, ...recognized, ...required, stage: 'trusted' } : required
 }

@@ -65,7 +65,7 @@ export type Shown = Readonly<Partial<Record<ShownMethod, number>>>
 
 /** The product, user and session that a record must belong to. */
 export interface RecordOwner {
-  /** The product whose options decided (R142), as `productOf` names it. */
+  /** The product whose options decided (R142), as `nameProduct` names it. */
   readonly product: string
   /** The user that the record belongs to; it is void for any other (R04). */
   readonly userId: string
@@ -156,7 +156,7 @@ export const activitySchema = z.object({
       clockSteps: z.number().int().optional(),
       fault: z.enum(KEY_FAULTS).optional(),
       retryAfterSeconds: z.number().nonnegative().optional(),
-      /** Whether the form asked to trust this browser. */
+      /** Whether the form asked to trust this device. */
       trust: z.boolean().optional(),
     })
     .optional(),

@@ -10,7 +10,7 @@ import { detachSession } from './transport.js'
 import { readUserId } from './user-factors.js'
 
 /** Lets one of several parallel requests renew a session. */
-export interface RenewalApprovals {
+export interface RenewalTransactions {
   /** True for the first caller only, among all processes. */
   acquire(userId: string, name: string): Promise<boolean>
   release(userId: string, name: string): Promise<void>
@@ -19,7 +19,7 @@ export interface RenewalApprovals {
 /** Gives the session another id and keeps its state. `user`: as the host serializes the user now. @throws {SessionEndedError} */
 export async function renewSession(
   at: SessionRequest,
-  { acquire, release }: RenewalApprovals,
+  { acquire, release }: RenewalTransactions,
   user: Express.User,
 ): Promise<void> {
   const { req, deps } = at

@@ -43,16 +43,16 @@ function findHeldState(
   })
 }
 
-/** The state of a decision that still holds, for a trusted browser if its device does. */
+/** The state of a decision that still holds, for a trusted device if its device does. */
 function findKeptState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
 ): Awaitable<SessionState> {
-  const { browsers } = at.deps
+  const { trustedDevices } = at.deps
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
-  const holds = browsers.holds(record, user)
+  const holds = trustedDevices.holds(record, user)
   const findNext = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decideState(at, found))
   return holds instanceof Promise ? holds.then(findNext) : findNext(holds)
 }
@@ -67,7 +67,7 @@ export async function decideState(at: SessionRequest, found: Found, ask = askSer
     record?.stage === 'trusted' &&
     account.factors.length > 0 &&
     !account.minStrength &&
-    (await deps.browsers.holds(record, user, account))
+    (await deps.trustedDevices.holds(record, user, account))
   ) {
     const renewed = { ...record, settled }
     if (!at.shared.readOnly) await storeFirst(at.req, renewed)

@@ -45,7 +45,7 @@ export interface ActiveState {
   readonly record: MfaRecord
   /** The request names this user, and the session is another user's: nothing of it is changed (R143). */
   readonly isForeign?: true
-  /** The user's factors, and what a reset requires; `undefined` until `accountOf` asks for them, which may need a query. */
+  /** The user's factors, and what a reset requires; `undefined` until `findAccount` asks for them, which may need a query. */
   account: KnownAccount | undefined
 }
 
@@ -104,7 +104,7 @@ export interface SessionDeps
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   /** Reports contacts that the host lists for a user and that cannot be used (R153). */
   reportUnusable(userId: string, listed: readonly Factor[]): void
-  readonly browsers: TrustedBrowsers
+  readonly trustedDevices: TrustedDevices
   /** Called when a user signed in. Never delays or fails the sign-in. */
   readonly newBrowsers: { signedIn(req: Request, account: Pick<Account, 'user' | 'userId'>): void }
   /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
@@ -141,7 +141,7 @@ export interface Account extends Pick<MfaUser, 'userId' | 'factors' | 'withheld'
 type RecognizedDevice = Pick<TrustedRecord, 'device' | 'factors'>
 
 /** The facts that a sign-in needs about the browser that it comes from. */
-export interface TrustedBrowsers {
+export interface TrustedDevices {
   /** The trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
   recognize(req: Request, account: Account): Promise<RecognizedDevice | undefined>
   /** Whether that device is still trusted; with `account`, also for its factors. @throws {TrustStoreError} when the store fails. */

@@ -6,7 +6,7 @@ interface AuthenticatorData {
   readonly rpId: string
   readonly flags: KeyFlags
   readonly counter: number
-  /** The new credential of a registration, as `attestedCredential` writes it. */
+  /** The new credential of a registration, as `encodeAttestedCredential` writes it. */
   readonly credential?: Buffer | undefined
 }
 

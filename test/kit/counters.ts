@@ -21,7 +21,7 @@ export function ownStore(kept: KeptCounters = new Map()): CounterStore {
 
 const LIMITS = /^(?:sends-|wait |round |failed |binding |lock|wrong-)/
 
-/** As `ownStore`, for tests without limits: `forgive` forgets wrong codes and messages, and keeps which approvals were used. */
+/** As `ownStore`, for tests without limits: `forgive` forgets wrong codes and messages, and keeps which transactions were used. */
 export function forgivingStore() {
   const kept = new Map<string, string>()
   const store: CounterStore = {

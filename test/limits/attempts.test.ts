@@ -14,7 +14,7 @@ async function counted(attempts: Attempts, attempt: Attempt): Promise<CountedAtt
   return permit.attempt
 }
 
-const lockedForSeconds = async (attempts: Attempts) => (await attempts.limitsOf('u', [])).lockedForSeconds
+const lockedForSeconds = async (attempts: Attempts) => (await attempts.findLimits('u', [])).lockedForSeconds
 
 /** A remote store of a host: other steps run between the start and the end of each step. */
 function remote(turns: () => number): CounterStore {
@@ -57,7 +57,7 @@ describe('attempts in a remote store', () => {
         evaluated++
         perChallenge.set(attempt.challenge, (perChallenge.get(attempt.challenge) ?? 0) + 1)
         for (let turn = roll(4); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
-        await attempts.failed(permit.attempt)
+        await attempts.recordFailure(permit.attempt)
       }
       await Promise.all(Array.from({ length: 200 }, (_, number) => guess(number)))
       expect(evaluated).toBeLessThanOrEqual(10)
@@ -74,35 +74,35 @@ describe('attempts in a remote store', () => {
       const attempts = limitsIn(remote(() => 1 + roll(3))).attempts
       const fail = async (challenge: string) => {
         const permit = await attempts.consume(attemptOn(challenge))
-        if (permit.ok) await attempts.failed(permit.attempt)
+        if (permit.ok) await attempts.recordFailure(permit.attempt)
       }
       for (let failure = 0; failure < 4; failure++) await fail('older')
       const mine = await counted(attempts, attemptOn('mine'))
       // A hundred more arrive while the correct one is evaluated.
-      await Promise.all([...Array.from({ length: 100 }, () => fail('mine')), attempts.succeeded(mine)])
+      await Promise.all([...Array.from({ length: 100 }, () => fail('mine')), attempts.recordSuccess(mine)])
       let left = 0
       for (; left < 20; left++) {
         const permit = await attempts.consume(attemptOn(`next${left}`))
         if (!permit.ok) break
-        await attempts.failed(permit.attempt)
+        await attempts.recordFailure(permit.attempt)
       }
       expect(left).toBeLessThanOrEqual(6)
     },
   )
 
-  it('let one of 200 concurrent calls acquire an approval (R21)', async () => {
+  it('let one of 200 concurrent calls acquire a transaction (R21)', async () => {
     const roll = dice(7)
-    const { approvals } = limitsIn(remote(() => 1 + roll(3)))
-    const acquired = await Promise.all(Array.from({ length: 200 }, () => approvals.acquire('u', 't')))
+    const { transactions } = limitsIn(remote(() => 1 + roll(3)))
+    const acquired = await Promise.all(Array.from({ length: 200 }, () => transactions.acquire('u', 't')))
     expect(acquired.filter(Boolean)).toHaveLength(1)
-    await approvals.release('u', 't')
-    expect(await approvals.acquire('u', 't')).toBe(true)
+    await transactions.release('u', 't')
+    expect(await transactions.acquire('u', 't')).toBe(true)
   })
 })
 
 describe('an attempt that is refused', () => {
   const fail = async (attempts: Attempts, attempt: Attempt) =>
-    attempts.failed(await counted(attempts, attempt))
+    attempts.recordFailure(await counted(attempts, attempt))
 
   it('says that the factor is disabled, or that its challenge is used up', async () => {
     const clock = stopClock()
@@ -123,7 +123,7 @@ describe('an attempt that is refused', () => {
     for (let nth = 0; nth < 10; nth++) open.push(await counted(attempts, attemptOn(`c${nth % 2}`)))
     const soon = { ok: false, why: 'locked', retryAfterSeconds: 1 }
     expect(await attempts.consume(attemptOn('new'))).toEqual(soon)
-    for (const one of open) await attempts.failed(one)
+    for (const one of open) await attempts.recordFailure(one)
     const locked = { ok: false, why: 'locked', retryAfterSeconds: 30 * 60 }
     expect(await attempts.consume(attemptOn('c0'))).toEqual(locked)
   })
@@ -135,7 +135,7 @@ describe('five wrong codes after a correct password in a day', () => {
     const attempts = attemptsInMemory()
     const repeated = []
     for (const signsIn of [false, true, true, true, true, true, false, true]) {
-      const failed = await attempts.failed(
+      const failed = await attempts.recordFailure(
         await counted(attempts, { ...attemptOn(`c${repeated.length}`), signsIn }),
       )
       repeated.push(failed.repeated)
@@ -147,7 +147,7 @@ describe('five wrong codes after a correct password in a day', () => {
 
 describe('the backup codes of an account', () => {
   it('are not known before any were sent', async () => {
-    expect((await attemptsInMemory().limitsOf('u', [])).backupCodesLeft).toBeUndefined()
+    expect((await attemptsInMemory().findLimits('u', [])).backupCodesLeft).toBeUndefined()
   })
 })
 
@@ -159,7 +159,7 @@ describe('the lock of an account', () => {
       const permit = await attempts.consume(one)
       if (!permit.ok) return evaluated
       evaluated++
-      await attempts.failed(permit.attempt)
+      await attempts.recordFailure(permit.attempt)
     }
   }
 
@@ -194,7 +194,7 @@ describe('the lock of an account', () => {
     const clock = stopClock()
     const attempts = attemptsInMemory()
     const fail = async (challenge: string) => {
-      await attempts.failed(await counted(attempts, attemptOn(challenge)))
+      await attempts.recordFailure(await counted(attempts, attemptOn(challenge)))
     }
     for (let failure = 0; failure < 9; failure++) await fail(`a${failure}`)
     expect(await lockedForSeconds(attempts)).toBe(0)

@@ -51,7 +51,7 @@ describe('an object of the host in limits.store', () => {
     const agent = await signIn(app, 'bob')
     await challenge(agent, 'sms').expect(200)
     for (let wrong = 0; wrong < 5; wrong++) await verify(agent, '000000').expect(401)
-    await limitsIn(noting).attempts.limitsOf('ü'.repeat(500), ['x'.repeat(500)])
+    await limitsIn(noting).attempts.findLimits('ü'.repeat(500), ['x'.repeat(500)])
     expect(keys.length).toBeGreaterThan(1)
     for (const key of keys) expect(key).toMatch(/^[!-~]{1,200}$/)
     expect(Math.max(...lengths)).toBeLessThan(4_000)
@@ -99,7 +99,7 @@ describe.skipIf(postgresMissing)('the table of the counters in PostgreSQL', () =
     await owner.query('CREATE ROLE late LOGIN')
     const late = attempts(limited, 'created_late')
     await expect(late.consume(attemptOn('c'))).rejects.toThrow(LimitsStoreError)
-    await expect(late.limitsOf('u', [])).rejects.toMatchObject({
+    await expect(late.findLimits('u', [])).rejects.toMatchObject({
       message: expect.stringContaining('PostgreSQL'),
       cause: {
         message: expect.stringMatching(

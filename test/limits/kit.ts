@@ -14,7 +14,7 @@ export function limitsIn(store: StoreConfig<CounterStore>): Limits {
 
 /** An attempt of the user `u`, or another one, in a login of its own. */
 export function attemptOn(challenge: string, userId = 'u') {
-  return { userId, challenge, approval: `login of ${challenge}` }
+  return { userId, challenge, transaction: `login of ${challenge}` }
 }
 
 /** A connection pool. A closing connection can still receive the error that the server shuts down. */

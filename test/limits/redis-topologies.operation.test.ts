@@ -172,7 +172,7 @@ describe.skipIf(topologiesMissing)('limits and trusted devices in Redis Cluster 
     const client = new Redis(cluster.ports.find((one) => one !== port) ?? port).on('error', () => {})
     onTestFinished(() => client.disconnect())
     await once(client, 'ready')
-    await expect(limitsIn({ redis: client }).attempts.limitsOf('u-bob', [])).rejects.toMatchObject({
+    await expect(limitsIn({ redis: client }).attempts.findLimits('u-bob', [])).rejects.toMatchObject({
       cause: {
         message: expect.stringContaining('Use createCluster of the package "redis", or Redis.Cluster'),
       },

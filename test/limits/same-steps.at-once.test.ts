@@ -115,7 +115,7 @@ const changes = fc
   )
 
 const ofLogin: fc.Arbitrary<Update> = fc.record({
-  login: fc.constantFrom('one', 'two'),
+  transaction: fc.constantFrom('one', 'two'),
   requires: requirements,
   changes: fc.constant([{ counter: 'a', add: 1, livesMs: [20 * MINUTE] }]),
   undo: fc.constant([{ counter: 'a', add: -1 }]),
@@ -125,7 +125,7 @@ const ofAccount: fc.Arbitrary<Update> = fc.record({ requires: requirements, chan
 const updates: fc.Arbitrary<Update[]> = fc.oneof(
   fc.tuple(ofAccount),
   fc.tuple(ofLogin, ofAccount),
-  fc.tuple(fc.record({ login: fc.constantFrom('one', 'two'), requires: requirements, changes })),
+  fc.tuple(fc.record({ transaction: fc.constantFrom('one', 'two'), requires: requirements, changes })),
 )
 
 /** A step of each account, and the time before it. */

@@ -61,13 +61,13 @@ describe.skipIf(redisMissing)('a Redis that does not respond (R77)', () => {
     const timers = stopTimers()
     const dying = await startRedis()
     onTestFinished(() => dying.stop())
-    const { attempts, approvals } = limitsIn({ redis: await dying.connect() })
+    const { attempts, transactions } = limitsIn({ redis: await dying.connect() })
     dying.freeze()
     const steps = [
       attempts.consume(attemptOn('c')),
-      attempts.limitsOf('u', []),
+      attempts.findLimits('u', []),
       attempts.enable('u', 'b'),
-      approvals.acquire('u', 'a'),
+      transactions.acquire('u', 'a'),
     ]
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toThrow(LimitsStoreError)))
     await timers.pass(3 * SECOND)
@@ -75,7 +75,7 @@ describe.skipIf(redisMissing)('a Redis that does not respond (R77)', () => {
     timers.run()
     await dying.kill()
     // An unhandled rejection of an earlier call would end this run.
-    await expect(attempts.limitsOf('u', [])).rejects.toThrow(LimitsStoreError)
+    await expect(attempts.findLimits('u', [])).rejects.toThrow(LimitsStoreError)
   })
 })
 
@@ -92,7 +92,7 @@ describe.skipIf(postgresMissing)('a PostgreSQL that does not respond (R77)', () 
     const way = await stalledProxy(Number(url.port))
     url.port = String(way.port)
     const { attempts } = limitsIn({ postgres: { pool: poolOf(url.href, 4) } })
-    const steps = [attempts.consume(attemptOn('c')), attempts.limitsOf('u', [])]
+    const steps = [attempts.consume(attemptOn('c')), attempts.findLimits('u', [])]
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(TIMED_OUT)))
     await timers.pass(3 * SECOND)
     await failed

@@ -44,7 +44,7 @@ const storeKinds: readonly (readonly [string, () => Limits])[] = [
 describe.each(storeKinds)('limits in %s', (_title, open) => {
   const wrong = async ({ attempts }: Limits, challenge: string) => {
     const permit = await attempts.consume(of(challenge))
-    if (permit.ok) await attempts.failed(permit.attempt)
+    if (permit.ok) await attempts.recordFailure(permit.attempt)
     return permit
   }
   const counted = async ({ attempts }: Limits, challenge: string) => {
@@ -61,7 +61,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       [4, 3, 2, 1, 0].map((attemptsLeft) => ({ ok: true, attemptsLeft })),
     )
     expect(left[5]).toEqual({ ok: false, why: 'exhausted', retryAfterSeconds: 1 })
-    expect((await limits.attempts.limitsOf('u', ['login of c'])).attemptsLeft('c')).toBe(0)
+    expect((await limits.attempts.findLimits('u', ['login of c'])).attemptsLeft('c')).toBe(0)
   })
 
   it('evaluate five of 200 concurrent attempts (R22)', async () => {
@@ -74,7 +74,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const limits = open()
     for (let attempt = 0; attempt < 10; attempt++)
       expect((await wrong(limits, `c${attempt % 2}`)).ok).toBe(true)
-    const seconds = (await limits.attempts.limitsOf('u', [])).lockedForSeconds
+    const seconds = (await limits.attempts.findLimits('u', [])).lockedForSeconds
     expect(seconds).toBeGreaterThan(29 * 60)
     expect(await limits.attempts.consume(of('new'))).toEqual({
       ok: false,
@@ -107,25 +107,25 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     for (let attempt = 0; attempt < 5; attempt++) await wrong(limits, 'other')
     for (let attempt = 0; attempt < 4; attempt++) await wrong(limits, 'mine')
     const mine = await counted(limits, 'mine')
-    expect(await limits.attempts.succeeded(mine)).toBe(true)
+    expect(await limits.attempts.recordSuccess(mine)).toBe(true)
     expect(await limits.attempts.consume(of('mine'))).toMatchObject({ ok: false, why: 'exhausted' })
     // Five failures are left: the next five attempts are evaluated, and the last of them locks.
     for (let attempt = 0; attempt < 5; attempt++) expect((await wrong(limits, `n${attempt}`)).ok).toBe(true)
     expect(await limits.attempts.consume(of('last'))).toMatchObject({ ok: false, why: 'locked' })
   })
 
-  it('give the approval to one of 200 concurrent calls, and forgive once (R21)', async () => {
+  it('give the transaction to one of 200 concurrent calls, and forgive once (R21)', async () => {
     const limits = open()
     for (let attempt = 0; attempt < 8; attempt++) await wrong(limits, `c${attempt % 4}`)
     const mine = await counted(limits, 'mine')
-    const given = await Promise.all(Array.from({ length: 200 }, () => limits.attempts.succeeded(mine)))
+    const given = await Promise.all(Array.from({ length: 200 }, () => limits.attempts.recordSuccess(mine)))
     expect(given.filter(Boolean)).toHaveLength(1)
     // Eight failures are left, so the second wrong code from here locks.
     expect((await wrong(limits, 'x')).ok).toBe(true)
     expect((await wrong(limits, 'y')).ok).toBe(true)
     expect(await limits.attempts.consume(of('z'))).toMatchObject({ ok: false, why: 'locked' })
-    await limits.approvals.release('u', mine.approval)
-    expect(await limits.attempts.succeeded(mine)).toBe(true)
+    await limits.transactions.release('u', mine.transaction)
+    expect(await limits.attempts.recordSuccess(mine)).toBe(true)
   })
 
   describe('in any 24 hours (R23, R96)', () => {
@@ -160,7 +160,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       clock.move(1)
       // Nine of ten places are taken, and one is free.
       expect((await wrong(limits, 'b')).ok).toBe(true)
-      expect((await limits.attempts.limitsOf('u', [])).lockedForSeconds).toBe(0)
+      expect((await limits.attempts.findLimits('u', [])).lockedForSeconds).toBe(0)
     })
   })
 
@@ -168,7 +168,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const guess = (nth: number, binding = 'app') => ({ ...of(`c${nth}`), binding })
     const fail = async ({ attempts }: Limits, nth: number, binding?: string) => {
       const permit = await attempts.consume(guess(nth, binding))
-      return permit.ok ? attempts.failed(permit.attempt) : permit
+      return permit.ok ? attempts.recordFailure(permit.attempt) : permit
     }
     /** Fails `count` times, nine times a day, so that the account is never locked. */
     const failSlowly = async (limits: Limits, count: number) => {
@@ -181,7 +181,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       return clock
     }
     const isDisabled = async ({ attempts }: Limits, binding: string) =>
-      (await attempts.limitsOf('u', [])).isDisabled(binding)
+      (await attempts.findLimits('u', [])).isDisabled(binding)
 
     it('disable it after 100 unforgiven failures, and no other factor, until it is enabled again', async () => {
       const limits = open()
@@ -222,10 +222,10 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       for (let round = 0; round < 5; round++) {
         const challenge = { ...of(`v${round}`), binding: 'app' }
         const wrongOne = await attempts.consume(challenge)
-        if (wrongOne.ok) expect(await attempts.failed(wrongOne.attempt)).toMatchObject({ disabled: false })
+        if (wrongOne.ok) expect(await attempts.recordFailure(wrongOne.attempt)).toMatchObject({ disabled: false })
         const right = await attempts.consume(challenge)
         if (!right.ok) throw new Error('The attempt is refused.')
-        expect(await attempts.succeeded(right.attempt)).toBe(true)
+        expect(await attempts.recordSuccess(right.attempt)).toBe(true)
         const failed = await attempts.consume({ ...challenge, challenge: `w${round}` })
         if (failed.ok) await attempts.refund(failed.attempt)
       }
@@ -234,7 +234,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     })
   })
 
-  const message = { userId: 'u', login: 'l', slot: 's' }
+  const message = { userId: 'u', transaction: 'l', slot: 's' }
 
   it('make the user wait before a resend, longer each time, and refund a message that was not sent (R43)', async () => {
     const clock = stopClock()
@@ -259,14 +259,14 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const { messageBudget } = open()
     const permits = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
-        messageBudget.consume({ userId: 'u', login: `l${nth % 9}`, slot: `s${nth}` }),
+        messageBudget.consume({ userId: 'u', transaction: `l${nth % 9}`, slot: `s${nth}` }),
       ),
     )
     expect(permits.filter(({ ok }) => ok)).toHaveLength(5)
     const [refused] = permits.filter(({ ok }) => !ok)
     expect(refused).toMatchObject({ ok: false, why: 'too_many', retryAfterSeconds: expect.closeTo(600, -1) })
     const sent = permits.findIndex(({ ok }) => ok)
-    await messageBudget.refund({ userId: 'u', login: `l${sent % 9}`, slot: `s${sent}` })
+    await messageBudget.refund({ userId: 'u', transaction: `l${sent % 9}`, slot: `s${sent}` })
     expect((await messageBudget.consume({ ...message, slot: 'later' })).ok).toBe(true)
     expect((await messageBudget.consume({ ...message, slot: 'even later' })).ok).toBe(false)
   })
@@ -275,7 +275,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const limits = open()
     for (let attempt = 0; attempt < 10; attempt++) await wrong(limits, `c${attempt % 2}`)
     const { messageBudget } = limits
-    const { lockedForSeconds } = await limits.attempts.limitsOf('u', [])
+    const { lockedForSeconds } = await limits.attempts.findLimits('u', [])
     for (let nth = 0; nth < 6; nth++) {
       expect(await messageBudget.consume({ ...message, binding: 'b' })).toEqual({
         ok: false,
@@ -308,7 +308,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
 
   it('remember sent backup codes, and whether none are left', async () => {
     const { attempts, sentBackupCodes } = open()
-    const left = async () => (await attempts.limitsOf('u', [])).backupCodesLeft
+    const left = async () => (await attempts.findLimits('u', [])).backupCodesLeft
     expect(await left()).toBeUndefined()
     expect(await sentBackupCodes.used('u')).toBeUndefined()
     await sentBackupCodes.remember('u', undefined)
@@ -337,7 +337,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const failed = await Promise.all(
       Array.from({ length: 9 }, async (_, nth) => {
         const permit = await limits.attempts.consume({ ...of(`c${nth}`), signsIn: true })
-        return permit.ok ? limits.attempts.failed(permit.attempt) : undefined
+        return permit.ok ? limits.attempts.recordFailure(permit.attempt) : undefined
       }),
     )
     expect(failed.filter((one) => one?.repeated)).toHaveLength(1)
@@ -349,10 +349,10 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       Array.from({ length: 10 }, (_, nth) => limits.attempts.consume(of(`c${nth}`))),
     )
     const failed = await Promise.all(
-      permits.map((permit) => (permit.ok ? limits.attempts.failed(permit.attempt) : undefined)),
+      permits.map((permit) => (permit.ok ? limits.attempts.recordFailure(permit.attempt) : undefined)),
     )
     expect(failed.filter((one) => (one?.lockedForSeconds ?? 0) > 0)).toHaveLength(1)
-    expect((await limits.attempts.limitsOf('u', [])).lockedForSeconds).toBe(30 * 60)
+    expect((await limits.attempts.findLimits('u', [])).lockedForSeconds).toBe(30 * 60)
   })
 
   it('lock the account twice as long each time, up to a day', async () => {
@@ -361,7 +361,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const locks = []
     for (let round = 0; round < 8; round++) {
       for (let nth = 0; nth < 10; nth++) await wrong(limits, `c${round}:${nth}`)
-      const { lockedForSeconds } = await limits.attempts.limitsOf('u', [])
+      const { lockedForSeconds } = await limits.attempts.findLimits('u', [])
       locks.push(lockedForSeconds / 3_600)
       clock.move(lockedForSeconds * 1_000)
     }
@@ -373,7 +373,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     const userIds = ['a', 'a:b', 'a}', '}', '{', '{a}', 'a b', 'ä', 'x'.repeat(500), 'a\0', '__proto__', '']
     for (const userId of userIds) {
       for (const challenge of ['c', 'c ', 'b:c', '__proto__', 'attempts c']) {
-        const attempt = { userId, challenge, approval: 'b', binding: 'b' }
+        const attempt = { userId, challenge, transaction: 'b', binding: 'b' }
         expect(await attempts.consume(attempt)).toMatchObject({
           ok: true,
           attemptsLeft: 4,
@@ -382,7 +382,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       }
     }
     for (const userId of userIds) {
-      const { attemptsLeft } = await attempts.limitsOf(userId, ['b'])
+      const { attemptsLeft } = await attempts.findLimits(userId, ['b'])
       expect(attemptsLeft('c')).toBe(4)
     }
   })
@@ -392,7 +392,7 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     for (let nth = 0; nth < 10; nth++) await attempts.consume(of(`c${nth}`))
     for (let nth = 0; nth < 9; nth++)
       expect(await attempts.consume(of('late'))).toMatchObject({ why: 'locked' })
-    expect((await attempts.limitsOf('u', ['login of late'])).attemptsLeft('late')).toBe(5)
+    expect((await attempts.findLimits('u', ['login of late'])).attemptsLeft('late')).toBe(5)
   })
 })
 

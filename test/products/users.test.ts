@@ -67,31 +67,31 @@ const optionsOf = (more: Partial<MfaOptions<TestUser>>): MfaOptions<TestUser> =>
 
 describe.each(Object.keys(PLACES))('two tables of users in %s (R144)', (name) => {
   const { counters: countersAt, items: itemsAt } = PLACES[name] as Place
-  const limitsOf = (users?: string) =>
+  const findLimits = (users?: string) =>
     openLimits(readOptions(optionsOf({ limits: { store: countersAt() }, ...(users && { users }) })))
   const itemsOf = (users?: string) => openStore(itemsAt(), users)
 
-  it('count wrong codes, messages, approvals and changes of factors apart', async () => {
-    const [customers, staff] = [limitsOf(), limitsOf('staff')]
+  it('count wrong codes, messages, transactions and changes of factors apart', async () => {
+    const [customers, staff] = [findLimits(), findLimits('staff')]
     const userId = `u-${name.length}`
     for (let nth = 0; nth < 10; nth++) {
-      const permit = await customers.attempts.consume({ userId, challenge: `c${nth}`, approval: `a${nth}` })
-      if (permit.ok) await customers.attempts.failed(permit.attempt)
+      const permit = await customers.attempts.consume({ userId, challenge: `c${nth}`, transaction: `a${nth}` })
+      if (permit.ok) await customers.attempts.recordFailure(permit.attempt)
     }
-    await customers.messageBudget.consume({ userId, login: 'l', slot: 's' })
+    await customers.messageBudget.consume({ userId, transaction: 'l', slot: 's' })
     await customers.factorChanges.add(userId)
     await customers.sentBackupCodes.remember(userId, 10)
-    expect((await customers.attempts.limitsOf(userId, [])).lockedForSeconds).toBeGreaterThan(0)
-    expect((await staff.attempts.limitsOf(userId, [])).lockedForSeconds).toBe(0)
-    expect(await staff.messageBudget.consume({ userId, login: 'l', slot: 's' })).toMatchObject({ ok: true })
+    expect((await customers.attempts.findLimits(userId, [])).lockedForSeconds).toBeGreaterThan(0)
+    expect((await staff.attempts.findLimits(userId, [])).lockedForSeconds).toBe(0)
+    expect(await staff.messageBudget.consume({ userId, transaction: 'l', slot: 's' })).toMatchObject({ ok: true })
     expect([await customers.factorChanges.read(userId), await staff.factorChanges.read(userId)]).toEqual([
       1, 0,
     ])
     // Another process of the same table has the same counters, and today's keys.
-    expect((await limitsOf('users').attempts.limitsOf(userId, [])).lockedForSeconds).toBeGreaterThan(0)
-    expect((await limitsOf('staff').attempts.limitsOf(userId, [])).lockedForSeconds).toBe(0)
+    expect((await findLimits('users').attempts.findLimits(userId, [])).lockedForSeconds).toBeGreaterThan(0)
+    expect((await findLimits('staff').attempts.findLimits(userId, [])).lockedForSeconds).toBe(0)
     // No id of a user reaches into another table.
-    expect((await customers.attempts.limitsOf(`@staff:${userId}`, [])).lockedForSeconds).toBe(0)
+    expect((await customers.attempts.findLimits(`@staff:${userId}`, [])).lockedForSeconds).toBe(0)
   })
 
   it('have trusted browsers, links, ends of sessions, recoveries and known browsers of their own', async () => {

@@ -9,7 +9,7 @@ const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
 /** In milliseconds. Failures of a factor are counted since it was bound; no store keeps a count for ever, so ten years. */
 export const BINDING_WINDOW_MS = 3_650 * DAY_MS
 
-/** In milliseconds. Longer than any challenge lives, so that no count and no approval ends before its challenge does. */
+/** In milliseconds. Longer than any challenge lives, so that no count and no transaction ends before its challenge does. */
 const CHALLENGE_WINDOW_MS = 20 * 60_000
 
 /** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
@@ -20,8 +20,8 @@ export interface Attempt {
   readonly userId: string
   /** The id of the challenge, or its substitute if no code was sent. */
   readonly challenge: string
-  /** The transaction that a correct code approves: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
-  readonly approval: string
+  /** The transaction that a correct code completes: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
+  readonly transaction: string
   /** The factor that the code belongs to, as `factorBinding` names it. Absent while a new app is confirmed. */
   readonly binding?: string | undefined
   /** Whether the user signs in with it, after the password. */
@@ -58,7 +58,7 @@ export interface AccountLimits {
   readonly backupCodesLeft: BackupCodesLeft
   /** Whether a factor is disabled, as `factorBinding` names it. */
   isDisabled(binding: string): boolean
-  /** How many attempts a challenge of these logins has left. */
+  /** How many attempts a challenge of these transactions has left. */
   attemptsLeft(challenge: string): number
 }
 
@@ -67,16 +67,16 @@ export type BackupCodesLeft = number | 'some' | undefined
 
 /** Limits wrong codes per challenge (R22), per account (R23) and per factor since it was bound (R96). */
 export interface Attempts {
-  /** The limits of an account, and of the challenges of these logins and enrollments. */
-  limitsOf(userId: string, logins: readonly string[]): Promise<AccountLimits>
+  /** The limits of an account, and of the challenges of these transactions and enrollments. */
+  findLimits(userId: string, transactions: readonly string[]): Promise<AccountLimits>
   /** Counts an attempt in all limits before the code is evaluated, or says which limit is reached. */
   consume(attempt: Attempt): Promise<AttemptPermit>
   /** Takes an attempt back whose code was not evaluated, because the service failed or refused (R77). */
   refund(attempt: CountedAttempt): Promise<void>
   /** Records a wrong code. At the limits, locks the account or disables the factor. */
-  failed(attempt: CountedAttempt): Promise<Failure>
-  /** Acquires the approval of a correct code. The first caller forgives its challenge (R25), others get `false`. */
-  succeeded(attempt: CountedAttempt): Promise<boolean>
+  recordFailure(attempt: CountedAttempt): Promise<Failure>
+  /** Acquires the transaction of a correct code. The first caller forgives its challenge (R25), others get `false`. */
+  recordSuccess(attempt: CountedAttempt): Promise<boolean>
   /** Forgets the failures of a factor, because it was bound again. */
   enable(userId: string, binding: string): Promise<void>
 }
@@ -120,10 +120,10 @@ export function requireUsable(
     : [isOpen, { counter: nameFactorCounter(binding), below: failuresBeforeDisable }]
 }
 
-/** The limits that these counters of an account, and of some of its logins, amount to. */
+/** The limits that these counters of an account, and of some of its transactions, amount to. */
 export function accountLimits(
   account: Counters | undefined,
-  logins: readonly Counters[],
+  transactions: readonly Counters[],
   { attemptsPerChallenge, failuresBeforeDisable }: Settings['limits'],
 ): AccountLimits {
   return {
@@ -134,7 +134,10 @@ export function accountLimits(
       Math.max(
         0,
         attemptsPerChallenge -
-          Math.max(0, ...logins.map((login) => login.count(nameChallengeCounter(challenge)))),
+          Math.max(
+            0,
+            ...transactions.map((transaction) => transaction.count(nameChallengeCounter(challenge))),
+          ),
       ),
   }
 }
@@ -153,19 +156,19 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
   const dayMs = [DAY_MS]
 
   return {
-    async limitsOf(userId, logins) {
-      const [account, ...ofLogins] = await store.read(userId, logins)
-      return accountLimits(account, ofLogins, limits)
+    async findLimits(userId, transactions) {
+      const [account, ...ofTransactions] = await store.read(userId, transactions)
+      return accountLimits(account, ofTransactions, limits)
     },
 
     async consume(attempt) {
-      const { userId, challenge, approval, binding } = attempt
+      const { userId, challenge, transaction, binding } = attempt
       const attempts = nameChallengeCounter(challenge)
       const failure = `${nameFailureCounter(challenge)} ${randomUUID()}`
       const factor = binding === undefined ? undefined : nameFactorCounter(binding)
       const { isPermitted, counters } = await store.run(userId, [
         {
-          login: approval,
+          transaction,
           requires: [{ counter: attempts, below: attemptsPerChallenge }],
           changes: [{ counter: attempts, add: 1, livesMs: [CHALLENGE_WINDOW_MS] }],
           undo: [{ counter: attempts, add: -1 }],
@@ -182,8 +185,8 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
           ],
         },
       ])
-      const [ofLogin, account] = counters as [Counters, Counters]
-      const found = accountLimits(account, [ofLogin], limits)
+      const [ofTransaction, account] = counters as [Counters, Counters]
+      const found = accountLimits(account, [ofTransaction], limits)
       const left = found.attemptsLeft(challenge)
       if (isPermitted) {
         const onBinding = factor === undefined ? 0 : account.count(factor)
@@ -197,10 +200,10 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
       return { ok: false, why, retryAfterSeconds: Math.max(1, seconds) }
     },
 
-    async refund({ userId, challenge, approval, binding, failure }) {
+    async refund({ userId, challenge, transaction, binding, failure }) {
       const isCounted = { when: failure, atLeast: 1 }
       await store.run(userId, [
-        { login: approval, changes: [{ counter: nameChallengeCounter(challenge), add: -1 }] },
+        { transaction, changes: [{ counter: nameChallengeCounter(challenge), add: -1 }] },
         {
           changes: [
             // Not if a correct code forgave it already.
@@ -213,7 +216,7 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
       ])
     },
 
-    async failed({ userId, failure, onBinding, signsIn }) {
+    async recordFailure({ userId, failure, onBinding, signsIn }) {
       const lock = `${LOCK_NAME} ${failure.slice(failure.lastIndexOf(' ') + 1)}`
       const isFull = { when: FAILURES, atLeast: failuresBeforeLock }
       const { counters } = await store.run(userId, [
@@ -235,12 +238,12 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
       }
     },
 
-    async succeeded({ userId, challenge, approval, binding }) {
+    async recordSuccess({ userId, challenge, transaction, binding }) {
       const livesMs = [CHALLENGE_WINDOW_MS]
       const forgiven = group(nameFailureCounter(challenge))
       const { isPermitted } = await store.run(userId, [
         {
-          login: approval,
+          transaction,
           requires: [{ counter: CLAIM, below: 1 }],
           changes: [
             { counter: CLAIM, set: 1, livesMs },
@@ -264,23 +267,23 @@ export function createAttempts(store: StepStore, { limits }: Settings): Attempts
 }
 
 /** Of several right codes for one pending login, one becomes a session (R21). */
-export interface Approvals {
-  /** True for the first caller only, among all processes: it may turn this approval into a session. */
-  acquire(userId: string, approval: string): Promise<boolean>
-  /** Gives an approval back that no session was made of. */
-  release(userId: string, approval: string): Promise<void>
+export interface Transactions {
+  /** True for the first caller only, among all processes: it may turn this transaction into a session. */
+  acquire(userId: string, transaction: string): Promise<boolean>
+  /** Gives back a transaction of which no session was made. */
+  release(userId: string, transaction: string): Promise<void>
 }
 
-/** Counts approvals in `store`. */
-export function createTransactions(store: StepStore): Approvals {
+/** Counts transactions in `store`. */
+export function createTransactions(store: StepStore): Transactions {
   return {
-    async acquire(userId, login) {
+    async acquire(userId, transaction) {
       const changes = [{ counter: CLAIM, set: 1, livesMs: [CHALLENGE_WINDOW_MS] }]
-      return (await store.run(userId, [{ login, requires: [{ counter: CLAIM, below: 1 }], changes }]))
+      return (await store.run(userId, [{ transaction, requires: [{ counter: CLAIM, below: 1 }], changes }]))
         .isPermitted
     },
-    async release(userId, login) {
-      await store.run(userId, [{ login, changes: [{ counter: CLAIM, set: 0 }] }])
+    async release(userId, transaction) {
+      await store.run(userId, [{ transaction, changes: [{ counter: CLAIM, set: 0 }] }])
     },
   }
 }

@@ -20,7 +20,7 @@ const TEN_MINUTES_MS = 10 * 60_000
 export interface Message {
   readonly userId: string
   /** The pending login, or the recovery, that the message is for. */
-  readonly login: string
+  readonly transaction: string
   /** Identifies the factor within it; the wait before a resend applies to it. */
   readonly slot: string
   /** The factor that the message has a code for: a lock of the account, or a disabled factor, refuses it. */
@@ -32,7 +32,7 @@ export type SendPermit =
   | {
       readonly ok: true
       readonly resendInSeconds: number
-      /** How many attempts a challenge of the login has left. */
+      /** How many attempts a challenge of the transaction has left. */
       readonly attemptsLeft: AccountLimits['attemptsLeft']
     }
   | {
@@ -62,11 +62,11 @@ export function createMessageBudget(store: StepStore, { limits }: Settings): Mes
   ]
 
   return {
-    async consume({ userId, login, slot, binding }) {
+    async consume({ userId, transaction, slot, binding }) {
       const [wait, round] = [waitOf(slot), nameRound(slot)]
       const { isPermitted, counters } = await store.run(userId, [
         {
-          login,
+          transaction,
           requires: [{ counter: wait, below: 1 }],
           changes: [
             { counter: wait, set: 1, livesMs: resendWaitsMs, nth: round },
@@ -85,9 +85,9 @@ export function createMessageBudget(store: StepStore, { limits }: Settings): Mes
           changes: budgets.map(({ counter, windowMs }) => ({ counter, add: 1, livesMs: [windowMs] })),
         },
       ])
-      const [ofLogin, account] = counters as [Counters, Counters]
-      const waitMs = ofLogin.msLeft(wait)
-      const { attemptsLeft, isDisabled, lockedForSeconds } = accountLimits(account, [ofLogin], limits)
+      const [ofTransaction, account] = counters as [Counters, Counters]
+      const waitMs = ofTransaction.msLeft(wait)
+      const { attemptsLeft, isDisabled, lockedForSeconds } = accountLimits(account, [ofTransaction], limits)
       if (isPermitted) return { ok: true, resendInSeconds: Math.ceil(waitMs / 1000), attemptsLeft }
       if (binding !== undefined) {
         if (isDisabled(binding)) return { ok: false, why: 'disabled', retryAfterSeconds: 0 }
@@ -98,10 +98,10 @@ export function createMessageBudget(store: StepStore, { limits }: Settings): Mes
       return refuseMessage('too_many', Math.max(0, ...spent.map(({ counter }) => account.msLeft(counter))))
     },
 
-    async refund({ userId, login, slot }) {
+    async refund({ userId, transaction, slot }) {
       await store.run(userId, [
         {
-          login,
+          transaction,
           changes: [
             { counter: waitOf(slot), set: 0 },
             { counter: nameRound(slot), add: -1 },
@@ -164,7 +164,7 @@ export function createLastEnrollments(store: StepStore) {
 /** The last id of an account. */
 function createLastIds(store: StepStore, name: string, lifeMs: number) {
   const put = async (account: string, set: number) => {
-    await store.run(account, [{ login: name, changes: [{ counter: name, set, livesMs: [lifeMs] }] }])
+    await store.run(account, [{ transaction: name, changes: [{ counter: name, set, livesMs: [lifeMs] }] }])
   }
   return {
     /** Whether it is known, and another one than `id`. */

@@ -18,7 +18,7 @@ export function openLimits(settings: Settings) {
   const store = openSteps(settings.limits.store, settings.users)
   return {
     attempts: createAttempts(store, settings),
-    approvals: createTransactions(store),
+    transactions: createTransactions(store),
     approvalRequests: createApprovalRequests(store),
     tokenPlaces: createTokenPlaces(store),
     messageBudget: createMessageBudget(store, settings),

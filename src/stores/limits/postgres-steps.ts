@@ -24,11 +24,11 @@ const rows = z.array(
   }),
 )
 
-/** Counters in a PostgreSQL table: one row for each account and one for each login. */
+/** Counters in a PostgreSQL table: one row for each account and one for each transaction. */
 export function postgresSteps(
   pool: QueryPool,
   tableName: string,
-  keyOf: (account: string, login?: string) => string,
+  keyOf: (account: string, transaction?: string) => string,
 ): StepStore {
   const table = createTableFirst(pool, tableName, createTable(tableName))
   const sweep = hourly((now) => {
@@ -43,10 +43,13 @@ export function postgresSteps(
     const now = Date.now()
     const found = await table.query({
       text: stepStatement(tableName, updates.length),
-      values: [now, ...updates.flatMap((update) => listValues(keyOf(account, update.login), update, now))],
+      values: [
+        now,
+        ...updates.flatMap((update) => listValues(keyOf(account, update.transaction), update, now)),
+      ],
     })
     const kept = new Map(rows.parse(found.rows).map(({ key, ...row }) => [key, row]))
-    return { now, kept: updates.map(({ login }) => kept.get(keyOf(account, login))) }
+    return { now, kept: updates.map(({ transaction }) => kept.get(keyOf(account, transaction))) }
   }
 
   return {
@@ -61,8 +64,8 @@ export function postgresSteps(
       return { isPermitted, counters: rows.map((row) => createCounters(row?.counters ?? new Map(), now)) }
     },
 
-    async read(account, logins) {
-      const keys = [undefined, ...logins].map((login) => keyOf(account, login))
+    async read(account, transactions) {
+      const keys = [undefined, ...transactions].map((transaction) => keyOf(account, transaction))
       const now = Date.now()
       const text = `SELECT key, counters, permitted FROM "${tableName}" WHERE key = ANY($1)`
       const found = rows.parse((await table.query({ text, values: [keys] })).rows)

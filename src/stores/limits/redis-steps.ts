@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { type RedisClient, runScript } from '../redis.js'
 import { createCounters, parseKept, type StepStore } from './step.js'
 
-/** Counters in Redis: one text for each account and one for each login, which expires with the last of its counters. */
+/** Counters in Redis: one text for each account and one for each transaction, which expires with the last of its counters. */
 export function redisSteps(
   client: RedisClient,
-  keyOf: (account: string, login?: string) => string,
+  keyOf: (account: string, transaction?: string) => string,
 ): StepStore {
   const run = async (script: string, keys: string[], ...values: string[]) => {
     const texts = z.array(z.string()).parse(await runScript(client, script, keys, values))
@@ -16,14 +16,14 @@ export function redisSteps(
 
   return {
     async run(account, updates) {
-      const keys = updates.map(({ login }) => keyOf(account, login))
+      const keys = updates.map(({ transaction }) => keyOf(account, transaction))
       const values = [String(Date.now()), ...updates.map((update) => JSON.stringify(update))]
       const { now, texts } = await run(RUN, keys, ...values)
       const [verdict, ...counters] = texts
       return { isPermitted: verdict === '1', counters: readCounters(counters, now) }
     },
-    async read(account, logins) {
-      const keys = [undefined, ...logins].map((login) => keyOf(account, login))
+    async read(account, transactions) {
+      const keys = [undefined, ...transactions].map((transaction) => keyOf(account, transaction))
       const { now, texts } = await run(READ, keys, String(Date.now()))
       return readCounters(texts, now)
     },

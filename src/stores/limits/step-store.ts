@@ -35,19 +35,19 @@ export function openSteps(
   return guardStore(postgresSteps(pool, tableName, createKeys(users, config.prefix)), 'PostgreSQL')
 }
 
-/** The keys of accounts and logins. Redis Cluster keeps keys with the same text in braces on one server. */
+/** The keys of accounts and transactions. Redis Cluster keeps keys with the same text in braces on one server. */
 function createKeys(users: string, prefix = 'mfa') {
   const part = keyPartOf(users)
-  return (account: string, login?: string) => {
+  return (account: string, transaction?: string) => {
     const name = /[{}]/.test(account) ? `#${digestOf(account)}` : counterName(account)
-    return `${prefix}:${part}{${name}}${login === undefined ? '' : `:${counterName(login)}`}`
+    return `${prefix}:${part}{${name}}${transaction === undefined ? '' : `:${counterName(transaction)}`}`
   }
 }
 
 /** Another process may replace a text first. Refused steps replace nothing, so few compete, and one of them succeeds. */
 const MOST_TRIES = 200
 
-/** Counters in a store of the host's own, one text for each account and each login. */
+/** Counters in a store of the host's own, one text for each account and each transaction. */
 function ownSteps(store: CounterStore, keyOf: ReturnType<typeof createKeys>): StepStore {
   const load = async (key: string) => {
     const text = await store.read(key)
@@ -58,7 +58,7 @@ function ownSteps(store: CounterStore, keyOf: ReturnType<typeof createKeys>): St
     account: string,
     change: Update,
   ): Promise<{ isMade: boolean; counters: Counters }> => {
-    const key = keyOf(account, change.login)
+    const key = keyOf(account, change.transaction)
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const now = Date.now()
       const { text, kept } = await load(key)
@@ -84,18 +84,18 @@ function ownSteps(store: CounterStore, keyOf: ReturnType<typeof createKeys>): St
         for (const [index, made] of updates.slice(0, results.length - 1).entries()) {
           results[index] = await update(account, undoing(made))
         }
-        for (const { login } of updates.slice(results.length)) {
+        for (const { transaction } of updates.slice(results.length)) {
           results.push({
             isMade: false,
-            counters: createCounters((await load(keyOf(account, login))).kept, Date.now()),
+            counters: createCounters((await load(keyOf(account, transaction))).kept, Date.now()),
           })
         }
         return { isPermitted: false, counters: results.map(({ counters }) => counters) }
       }
       return { isPermitted: true, counters: results.map(({ counters }) => counters) }
     },
-    async read(account, logins) {
-      const keys = [undefined, ...logins].map((login) => keyOf(account, login))
+    async read(account, transactions) {
+      const keys = [undefined, ...transactions].map((transaction) => keyOf(account, transaction))
       const loaded = await Promise.all(keys.map(load))
       return loaded.map(({ kept }) => createCounters(kept, Date.now()))
     },
@@ -116,6 +116,6 @@ function guardStore(store: StepStore, place: string): StepStore {
   }
   return {
     run: (account, updates) => limitTime(() => store.run(account, updates)),
-    read: (account, logins) => limitTime(() => store.read(account, logins)),
+    read: (account, transactions) => limitTime(() => store.read(account, transactions)),
   }
 }

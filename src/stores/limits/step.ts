@@ -38,17 +38,17 @@ interface Change {
   readonly atLeast?: number
 }
 
-/** The conditions of a step on the counters of an account, or of one of its logins, and its changes to them. */
+/** The conditions of a step on the counters of an account, or of one of its transactions, and its changes to them. */
 export interface Update {
-  /** The login, or another part of the account with counters of its own; absent for the account itself. */
-  readonly login?: string
+  /** The transaction, or another part of the account with counters of its own; absent for the account itself. */
+  readonly transaction?: string
   readonly requires?: readonly Requirement[]
   readonly changes?: readonly Change[]
   /** Takes the changes back. Required of every update that comes before one with requirements. */
   readonly undo?: readonly Change[]
 }
 
-/** The counters of an account or a login, after a step or when they were read. */
+/** The counters of an account or a transaction, after a step or when they were read. */
 export interface Counters {
   /** The count of a counter or a group; 0 when it is not there or its time is over. */
   count(name: string): number
@@ -64,10 +64,10 @@ export interface StepResult {
 
 /** Keeps the counters of accounts. Each step is one atomic operation for all processes that share the store. */
 export interface StepStore {
-  /** Makes the changes of all updates if all their requirements hold. Updates of logins come first. */
+  /** Makes the changes of all updates if all their requirements hold. Updates of transactions come first. */
   run(account: string, updates: readonly Update[]): Promise<StepResult>
-  /** Reads the counters of the account, then those of these logins, and changes nothing. */
-  read(account: string, logins: readonly string[]): Promise<readonly Counters[]>
+  /** Reads the counters of the account, then those of these transactions, and changes nothing. */
+  read(account: string, transactions: readonly string[]): Promise<readonly Counters[]>
 }
 
 /** The counters at this time. */
@@ -109,8 +109,8 @@ export function applyUpdate(
 }
 
 /** The update that takes another one back. */
-export function undoing({ login, undo = [] }: Update): Update {
-  return { ...(login !== undefined && { login }), changes: undo }
+export function undoing({ transaction, undo = [] }: Update): Update {
+  return { ...(transaction !== undefined && { transaction }), changes: undo }
 }
 
 function isGroup(name: string): boolean {
@@ -171,7 +171,7 @@ const SWEEP_FROM = 1_000
 /** Counters in the memory of this process. Ended ones are deleted whenever the number of keys has doubled. */
 export function memorySteps(): StepStore {
   const all = new Map<string, Kept>()
-  const keyOf = (account: string, login?: string) => JSON.stringify([account, login])
+  const keyOf = (account: string, transaction?: string) => JSON.stringify([account, transaction])
   let sweepAt = SWEEP_FROM
 
   const getKept = (key: string): Kept => all.get(key) ?? new Map()
@@ -185,7 +185,7 @@ export function memorySteps(): StepStore {
     async run(account, updates) {
       const now = Date.now()
       sweep(now)
-      const keys = updates.map(({ login }) => keyOf(account, login))
+      const keys = updates.map(({ transaction }) => keyOf(account, transaction))
       const before = keys.map(getKept)
       const after = updates.flatMap(
         (update, index) => applyUpdate(before[index] ?? new Map(), update, now) ?? [],
@@ -197,9 +197,11 @@ export function memorySteps(): StepStore {
         counters: (isPermitted ? after : before).map((kept) => createCounters(kept, now)),
       }
     },
-    async read(account, logins) {
+    async read(account, transactions) {
       const now = Date.now()
-      return [undefined, ...logins].map((login) => createCounters(getKept(keyOf(account, login)), now))
+      return [undefined, ...transactions].map((transaction) =>
+        createCounters(getKept(keyOf(account, transaction)), now),
+      )
     },
   }
 }

@@ -20,7 +20,7 @@ export interface Device extends BrowserName {
   readonly expiresAt: number
 }
 
-/** The value of the cookie of a trusted browser for one user. */
+/** The value of the cookie of a trusted device for one user. */
 export interface Entry {
   readonly id: string
   readonly token: string
@@ -44,7 +44,7 @@ type Recognition =
 
 /** The trusted devices of all users. */
 export interface Devices {
-  /** Trusts a browser. Removes the devices in `replaces`, and the least recently used ones beyond the limit. */
+  /** Trusts a device. Removes the devices in `replaces`, and the least recently used ones beyond the limit. */
   trust(
     owner: DeviceOwner,
     browser: BrowserName & { readonly location?: string },

@@ -152,7 +152,7 @@ export function createAccountFunctions(
         throw new TypeError('renewSession was called for a request with a token. Call account.endTokens.')
       }
       await deps.approvalRequests.closeAll(readUserId(user, settings))
-      await renewSession(enterRequest(req, deps), deps.approvals, user)
+      await renewSession(enterRequest(req, deps), deps.transactions, user)
     },
     secure: async (user) => secureAccount(deps, readUserId(user, settings), 'secured'),
     reset: (user, order) => resetAccount(deps, recovery, { user, order }),

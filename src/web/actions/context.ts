@@ -30,7 +30,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
 import { signInOf } from '../http/browser.js'
 import { approvalLocales, getClientAddress, listLocales } from '../http/request.js'
-import type { Browsers } from './trusted-browsers.js'
+import type { DeviceTrust } from './trusted-devices.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
 interface AskedUser extends MfaUser {
@@ -123,7 +123,7 @@ function requestUser(
     disabled: undefined,
     limits() {
       // Attempts are counted for the login, and for the enrollment of an app.
-      limits ??= attempts.limitsOf(userId, enrollment ? [transaction, enrollment.id] : [transaction])
+      limits ??= attempts.findLimits(userId, enrollment ? [transaction, enrollment.id] : [transaction])
       return limits
     },
   })
@@ -136,7 +136,7 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly admission: Admission
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
-  readonly browsers: Browsers
+  readonly trustedDevices: DeviceTrust
   readonly notMeLinks: NotMeLinks
   /** Notices of sign-ins in new browsers. */
   readonly newBrowsers: SessionDeps['newBrowsers'] & Pick<KnownBrowsers, 'forgetSince'>

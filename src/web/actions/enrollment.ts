@@ -96,14 +96,14 @@ export async function confirmFactor<Outcome extends { readonly outcome: string }
   const { deps, state, requirement } = context
   const { open } = requirement
   if (!open) return changeFactor(context, confirm)
-  const { approvals, resets } = deps
+  const { transactions, resets } = deps
   const turn = `reset:${open.id}`
-  if (!(await approvals.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
+  if (!(await transactions.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
   try {
     const isOpen = (await resets.find(state.userId))?.id === open.id
     return isOpen ? await confirm() : refuse({ code: 'session_ended' })
   } finally {
-    await approvals.release(state.userId, turn)
+    await transactions.release(state.userId, turn)
   }
 }
 

@@ -164,7 +164,7 @@ export async function verifyBypassCode(context: RequestContext, code: string): P
   const { resets, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
-    attempt: { userId, challenge: `${record.transaction}:bypass`, approval: record.transaction },
+    attempt: { userId, challenge: `${record.transaction}:bypass`, transaction: record.transaction },
     evaluate: async () => ({ outcome: (await resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
   })
   if (verdict.outcome === 'refused') {

@@ -3,7 +3,7 @@ import type { Deps } from '../../flows/deps.js'
 import { answerNo, answerNone, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { MfaRecord } from '../../session/record.js'
-import type { Account, TrustedBrowsers } from '../../session/state.js'
+import type { Account, TrustedDevices } from '../../session/state.js'
 import { type Device, type DeviceOwner, type Devices, digestFactors } from '../../stores/trust/devices.js'
 import { describeBrowser } from '../http/browser.js'
 import { nameCookie } from '../http/cookies.js'
@@ -13,10 +13,10 @@ import { trustCookie } from '../http/trust-cookie.js'
 type TrustOwner = Pick<Account, 'user' | 'userId' | 'factors'>
 
 /** Trusted devices for requests: with cookies and browser names. */
-export interface Browsers extends TrustedBrowsers {
-  /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
+export interface DeviceTrust extends TrustedDevices {
+  /** How long the device would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
-  /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
+  /** Trusts this device, if the user and the session may. Returns the device's id, if so. Never fails. */
   remember(req: Request, owner: TrustOwner, record: MfaRecord): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
   list(req: Request, owner: TrustOwner): Promise<readonly (Device & { current: boolean })[]>
@@ -26,8 +26,8 @@ export interface Browsers extends TrustedBrowsers {
   revokeAll(userId: string): Promise<number>
 }
 
-/** For an app without trusted devices: no browser is trusted. */
-export const NO_BROWSERS: Browsers = {
+/** For an app without trusted devices: no device is trusted. */
+export const NO_TRUSTED_DEVICES: DeviceTrust = {
   offer: () => undefined,
   recognize: nothing,
   holds: () => false,
@@ -38,11 +38,11 @@ export const NO_BROWSERS: Browsers = {
 }
 
 /** Creates the trusted devices for requests. */
-export function createBrowsers(
+export function createTrustedDevices(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,
   { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
-): Browsers {
+): DeviceTrust {
   const cookie = trustCookie(nameCookie(settings.users, options.cookieName), options.maxAgeMs)
   const createOwner = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,

@@ -26,20 +26,20 @@ import { notify, notifyEveryContact, notifyOfRefusal } from './notify.js'
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
-  /** Checks the code or key: consumes an attempt, asks the service, and acquires the approval. */
+  /** Checks the code or key: consumes an attempt, asks the service, and acquires the transaction. */
   check(): Promise<Accepted | Refused>
-  /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
-  readonly approval: string
-  /** Called once for each approval, even if no session follows from it. Returns the end of all other sessions that it caused, if any. */
-  onApproved(accepted: Accepted): Promise<string | undefined>
+  /** The id of the transaction. Of several accepted codes for it, one becomes a session (R21). */
+  readonly transaction: string
+  /** Called once for each transaction, even if no session follows from it. Returns the end of all other sessions that it caused, if any. */
+  onAccepted(accepted: Accepted): Promise<string | undefined>
   /** Called when the session is verified or stays pending as `ending` says, or the request is approved. */
   onVerified?(accepted: Accepted, ending: Ending): void
   /** Whether a new authenticator app or key is confirmed. */
   readonly enrolls?: boolean
   /** Whether a passkey may be offered afterwards. */
   readonly mayOfferKey?: boolean
-  /** Whether the user asked to trust this browser. */
-  readonly trustBrowser?: boolean | undefined
+  /** Whether the user asked to trust this device. */
+  readonly trustDevice?: boolean | undefined
   /** How it ends, by the factor that was shown. Nothing else decides whether the user is signed in. */
   endsAs(shown: ShownMethod): Ending
 }
@@ -48,7 +48,7 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
 export interface Verified {
   readonly outcome: 'verified'
   readonly method: Method | 'backup'
-  /** Whether the browser is trusted from now on; only when that was asked for. */
+  /** Whether the device is trusted from now on; only when that was asked for. */
   readonly trusted?: boolean
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
@@ -62,7 +62,7 @@ export interface Verified {
 
 /**
  * The critical sequence of every second factor. The session gets a new id and is saved before this resolves (R03, R08); after a
- * failure, the approval is released and the browser's trust revoked.
+ * failure, the transaction is released and the device's trust revoked.
  * @throws {ServiceError | SessionStoreError}: the attempt is refunded (R77), the user not signed in (R09). @throws {SessionEndedError}
  */
 export async function completeVerification<Accepted extends AcceptedCode>(
@@ -74,9 +74,9 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   if (checked.outcome === 'refused') return checked
   const { method, shown, amr, backupCodesLeft } = checked
   const ending = steps.endsAs(shown)
-  const { lastEnd, device } = await releaseOnError(context, steps.approval, async () => ({
-    lastEnd: await steps.onApproved(checked),
-    device: steps.trustBrowser ? await trustBrowser(context, method) : undefined,
+  const { lastEnd, device } = await releaseOnError(context, steps.transaction, async () => ({
+    lastEnd: await steps.onAccepted(checked),
+    device: steps.trustDevice ? await trustDevice(context, method) : undefined,
   }))
   const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: findNext(context) }
   const pending: PendingVerification = {
@@ -97,15 +97,15 @@ export async function completeVerification<Accepted extends AcceptedCode>(
       if (device !== undefined) await notify(context, { type: 'device_trusted' })
     },
     async release() {
-      await deps.approvals.release(state.userId, steps.approval)
-      if (device !== undefined) await deps.browsers.revoke(req, state.userId, device)
+      await deps.transactions.release(state.userId, steps.transaction)
+      if (device !== undefined) await deps.trustedDevices.revoke(req, state.userId, device)
     },
   }
   await finish(context, ending, pending)
   return {
     outcome: 'verified',
     method,
-    ...(steps.trustBrowser && { trusted: device !== undefined }),
+    ...(steps.trustDevice && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
     ...(ending === 'enroll' && { mustEnroll: true }),
     ...(ending === 'recover' && { mayRecover: true }),
@@ -117,17 +117,17 @@ export async function completeVerification<Accepted extends AcceptedCode>(
 async function completeApproval(
   context: RequestContext,
   asked: RequestedApproval,
-  steps: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'>,
+  steps: Pick<VerificationSteps, 'check' | 'transaction' | 'onAccepted'>,
   finish: Finish,
 ): Promise<Approved | Refused> {
   const checked = await checkProof(context, steps)
   if (checked.outcome === 'refused') return checked
-  const granted = await releaseOnError(context, steps.approval, async () => {
-    await steps.onApproved(checked)
+  const granted = await releaseOnError(context, steps.transaction, async () => {
+    await steps.onAccepted(checked)
     return grantApproval(context, asked, checked, finish)
   })
   if (granted.outcome === 'refused')
-    await context.deps.approvals.release(context.state.userId, steps.approval)
+    await context.deps.transactions.release(context.state.userId, steps.transaction)
   return granted
 }
 
@@ -152,7 +152,7 @@ export interface ShownProof {
   readonly code?: string | undefined
   readonly response?: RequestOf<'register'>['response'] | undefined
   readonly factor?: string | undefined
-  /** Whether the user wants to trust the browser from now on. */
+  /** Whether the user wants to trust the device from now on. */
   readonly trust?: boolean | undefined
   /** The id of what the page asked the user to approve. */
   readonly approval?: string | undefined
@@ -175,13 +175,13 @@ export async function verifyFactor(
   const runSettling = (answer: 'valid' | 'invalid') => {
     if (answer === 'invalid' || !waitsFurther) readAhead(req, shared)
   }
-  const checks: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'> = {
+  const checks: Pick<VerificationSteps, 'check' | 'transaction' | 'onAccepted'> = {
     check: () =>
       response
         ? verifyKey(deps, user, state.record, { response, factor, whileSettling: runSettling })
         : verifyCode(deps, user, state.record, { code, factor, whileSettling: runSettling }),
-    approval: state.record.transaction,
-    async onApproved({ method, shown, backupCodesLeft }) {
+    transaction: state.record.transaction,
+    async onAccepted({ method, shown, backupCodesLeft }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
       // The sign-in does not wait for it, nor fails with it.
       if (backupCodesLeft === 0) {
@@ -208,7 +208,7 @@ export async function verifyFactor(
         })
       }
     },
-    trustBrowser: plan.mayTrust && trust,
+    trustDevice: plan.mayTrust && trust,
     mayOfferKey: plan.mayOfferKey,
     endsAs: plan.endsAs,
     ...checks,
@@ -258,29 +258,29 @@ async function storeUsed(
 
 async function releaseOnError<Result>(
   { deps, state }: RequestContext,
-  approval: string,
+  transaction: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    await deps.approvals.release(state.userId, approval)
+    await deps.transactions.release(state.userId, transaction)
     throw error
   }
 }
 
-/** Trusts this browser, if it may be trusted, and returns the device's id. */
-async function trustBrowser(
+/** Trusts this device, if it may be trusted, and returns the device's id. */
+async function trustDevice(
   { req, deps, state, user }: RequestContext,
   method: Method | 'backup',
 ): Promise<string | undefined> {
-  // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
+  // A user who needs a backup code may have lost a factor to an attacker, so the device is not trusted (R63).
   if (method === 'backup') return undefined
   // The trust outlives the session, so it requires as much as a change of factors (R92).
   const required = factorChange(user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const owner = { user: state.user, userId: state.userId, factors: user.factors }
-  return deps.browsers.remember(req, owner, state.record)
+  return deps.trustedDevices.remember(req, owner, state.record)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

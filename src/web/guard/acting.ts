@@ -103,7 +103,7 @@ export function createActing(deps: RouteDeps): ActingAccount<Express.User> {
       const { acting } = record
       if (!acting)
         throw actingError('account.stopActing was called in a session in which nobody acts for a user.')
-      await endActing(at, { ...state, record: { ...record, acting } }, deps.approvals)
+      await endActing(at, { ...state, record: { ...record, acting } }, deps.transactions)
       deps.emit({ type: 'acting_stopped', userId, actor: acting.actor, reason: acting.reason })
     },
   }

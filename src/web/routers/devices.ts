@@ -55,16 +55,16 @@ export function devicesRoutes({ settings }: RouteDeps): RouteHandlers<'devicesRo
 
 function list(context: RouteContext) {
   const { req, deps, state, user } = context
-  return deps.browsers.list(req, { user: state.user, userId: state.userId, factors: user.factors })
+  return deps.trustedDevices.list(req, { user: state.user, userId: state.userId, factors: user.factors })
 }
 
 async function revoke({ req, deps, state }: RouteContext, device: string): Promise<number | Refused> {
-  const wasThere = await deps.browsers.revoke(req, state.userId, device)
+  const wasThere = await deps.trustedDevices.revoke(req, state.userId, device)
   return wasThere ? 1 : refuse({ code: 'unknown_device' })
 }
 
 function revokeAll({ deps, state }: RouteContext): Promise<number> {
-  return deps.browsers.revokeAll(state.userId)
+  return deps.trustedDevices.revokeAll(state.userId)
 }
 
 function describeRevocation(_context: RouteContext, count: number) {

@@ -194,9 +194,9 @@ async function confirm(context: RouteContext, { code }: BodyOf<'confirmApp'>) {
   const outcome = await confirmFactor(context, () =>
     completeVerification(context, {
       check: () => confirmApp(deps, user, state.record, contact, code),
-      approval: enrollment?.id ?? '',
+      transaction: enrollment?.id ?? '',
       // The app is valid from now on, even if no session follows.
-      onApproved: () => appWasEnrolled(context, contact),
+      onAccepted: () => appWasEnrolled(context, contact),
       enrolls: true,
       endsAs: () => 'log-in',
     }),

@@ -88,7 +88,7 @@ function trustOffer(
 ): Pick<ViewOf<'code'>, 'trust'> {
   const isAccepted =
     state.stage === 'pending' && user.minStrength === undefined && factorChange(user).accepts(method)
-  const forMs = isAccepted ? deps.browsers.offer(req, state.user) : undefined
+  const forMs = isAccepted ? deps.trustedDevices.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
   // The choice outlasts a wrong code.
   return { trust: { forMs, ticked: state.record.refused?.trust === true } }

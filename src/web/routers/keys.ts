@@ -163,13 +163,13 @@ async function prepare(context: RouteContext, fields: BodyOf<'keyOptions'>): Pro
 
 /** Adds the one passkey that the sign-in offered, which the user does not approve. */
 async function registerOffered(
-  { deps: { approvals }, state: { userId, record } }: RouteContext,
+  { deps: { transactions }, state: { userId, record } }: RouteContext,
   register: () => Promise<RegisteredKey | Refused>,
 ): Promise<RegisteredKey | Refused> {
   const offer = `key-offer:${record.startedAt}`
-  if (!(await approvals.acquire(userId, offer))) return refuse({ code: 'enrollment_not_allowed' })
+  if (!(await transactions.acquire(userId, offer))) return refuse({ code: 'enrollment_not_allowed' })
   const outcome = await register()
-  if (outcome.outcome === 'refused') await approvals.release(userId, offer)
+  if (outcome.outcome === 'refused') await transactions.release(userId, offer)
   return outcome
 }
 
@@ -217,9 +217,9 @@ async function add(context: RouteContext, fields: BodyOf<'addKey'>): Promise<Add
   const outcome = await confirmFactor(context, () =>
     completeVerification<RegisteredKey>(context, {
       check: register,
-      approval: keyRegistration?.id ?? '',
+      transaction: keyRegistration?.id ?? '',
       // The key is valid from now on, even if no session follows.
-      async onApproved({ key }) {
+      async onAccepted({ key }) {
         added = key
         return keyWasAdded(context, key)
       },

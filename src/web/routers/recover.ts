@@ -144,7 +144,7 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
     contacts: listContacts(deps.settings, state.user, user.existing),
     locales: user.locales,
     from: describeRecoverySender(context),
-    permit: (id) => deps.messageBudget.consume({ userId: state.userId, login: 'recovery', slot: id }),
+    permit: (id) => deps.messageBudget.consume({ userId: state.userId, transaction: 'recovery', slot: id }),
   })
   switch (requested.outcome) {
     case 'not_notified':

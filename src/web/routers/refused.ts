@@ -20,7 +20,7 @@ export interface RefusedForm {
   readonly factor?: string | undefined
   /** The page of the form, a path below the routers, if the user continues there. */
   readonly page?: string
-  /** Whether the form asked to trust this browser. */
+  /** Whether the form asked to trust this device. */
   readonly trust?: boolean | undefined
 }
 
