@@ -222,7 +222,8 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
       for (let round = 0; round < 5; round++) {
         const challenge = { ...of(`v${round}`), binding: 'app' }
         const wrongOne = await attempts.consume(challenge)
-        if (wrongOne.ok) expect(await attempts.recordFailure(wrongOne.attempt)).toMatchObject({ disabled: false })
+        if (wrongOne.ok)
+          expect(await attempts.recordFailure(wrongOne.attempt)).toMatchObject({ disabled: false })
         const right = await attempts.consume(challenge)
         if (!right.ok) throw new Error('The attempt is refused.')
         expect(await attempts.recordSuccess(right.attempt)).toBe(true)

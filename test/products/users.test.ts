@@ -75,7 +75,11 @@ describe.each(Object.keys(PLACES))('two tables of users in %s (R144)', (name) =>
     const [customers, staff] = [findLimits(), findLimits('staff')]
     const userId = `u-${name.length}`
     for (let nth = 0; nth < 10; nth++) {
-      const permit = await customers.attempts.consume({ userId, challenge: `c${nth}`, transaction: `a${nth}` })
+      const permit = await customers.attempts.consume({
+        userId,
+        challenge: `c${nth}`,
+        transaction: `a${nth}`,
+      })
       if (permit.ok) await customers.attempts.recordFailure(permit.attempt)
     }
     await customers.messageBudget.consume({ userId, transaction: 'l', slot: 's' })
@@ -83,7 +87,9 @@ describe.each(Object.keys(PLACES))('two tables of users in %s (R144)', (name) =>
     await customers.sentBackupCodes.remember(userId, 10)
     expect((await customers.attempts.findLimits(userId, [])).lockedForSeconds).toBeGreaterThan(0)
     expect((await staff.attempts.findLimits(userId, [])).lockedForSeconds).toBe(0)
-    expect(await staff.messageBudget.consume({ userId, transaction: 'l', slot: 's' })).toMatchObject({ ok: true })
+    expect(await staff.messageBudget.consume({ userId, transaction: 'l', slot: 's' })).toMatchObject({
+      ok: true,
+    })
     expect([await customers.factorChanges.read(userId), await staff.factorChanges.read(userId)]).toEqual([
       1, 0,
     ])
