@@ -102,11 +102,11 @@ describe('the files that one verification runs', () => {
     ran = await filesOfVerification()
   })
 
-  it('have at most 5,400 lines of code in the plugin, and at most 3,240 in the service', () => {
+  it('have at most 5,420 lines of code in the plugin, and at most 3,240 in the service', () => {
     const isCode = (line: string) => line !== '' && !/^\s*(?:\/\*|\*|\/\/)/.test(line)
     const linesOf = (files: readonly string[]) =>
       files.flatMap((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').filter(isCode)).length
-    expect(linesOf(ran.plugin), ran.plugin.join('\n')).toBeLessThanOrEqual(5_400)
+    expect(linesOf(ran.plugin), ran.plugin.join('\n')).toBeLessThanOrEqual(5_420)
     expect(linesOf(ran.service), ran.service.join('\n')).toBeLessThanOrEqual(3_240)
     expect(Math.min(ran.plugin.length, ran.service.length)).toBeGreaterThan(8)
   })

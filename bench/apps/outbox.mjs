@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import {
   activityCounter,
   codeMessage,
-  keysFrom,
+  deriveKeys,
   mailHtml,
   openStore,
   smtpCarrier,
@@ -15,7 +15,7 @@ import { SECRET } from '../kit/service.mjs'
 const SMTP_PORT = Number(process.env.SMTP_PORT)
 const FROM = 'Vault <no-reply@vault.example>'
 const AT_ONCE = 50
-const keys = keysFrom(SECRET)
+const keys = deriveKeys(SECRET)
 const settings = { host: '127.0.0.1', port: SMTP_PORT, secure: false, tls: 'optional', from: FROM }
 const { DATABASE_URL } = process.env
 let store

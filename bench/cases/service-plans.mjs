@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
 import { createService } from '../../service/dist/index.js'
-import { deleteExpired, diagnoseStore, keysFrom, postgresStore } from '../../service/dist/parts.js'
+import { deleteExpired, deriveKeys, diagnoseStore, postgresStore } from '../../service/dist/parts.js'
 import { figure } from '../kit/comparison.mjs'
 import { MESSAGES_PER_ACCOUNT } from '../kit/crowd.mjs'
 import { startCrowdedPostgres } from '../kit/crowded-postgres.mjs'
@@ -117,7 +117,7 @@ function operations({ mfa, operator, importApp }, store) {
     'user-export': () => desk.exportUser(user),
     'user-erase': () => desk.eraseUser(user),
     traffic: () => desk.showTraffic('default'),
-    doctor: () => diagnoseStore(store, keysFrom(SECRET), { production: true }),
+    doctor: () => diagnoseStore(store, deriveKeys(SECRET), { production: true }),
     retention: () => deleteExpired(store),
     // The outbox looks for due messages every five seconds.
     outbox: () => new Promise((resolve) => setTimeout(resolve, 6_000)),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keysFrom, openStore } from '../../service/dist/parts.js'
+import { deriveKeys, openStore } from '../../service/dist/parts.js'
 import { figure } from '../kit/comparison.mjs'
 import { seed, verifications } from '../kit/people.mjs'
 import { SECRET, serviceRequest, startService } from '../kit/service.mjs'
@@ -14,7 +14,7 @@ export async function run(bench) {
   const dataDir = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
   bench.defer(() => rmSync(dataDir, { recursive: true, force: true }))
   const count = 300
-  const store = await openStore({ dataDir, keyId: keysFrom(SECRET).id })
+  const store = await openStore({ dataDir, keyId: deriveKeys(SECRET).id })
   await seed((text, values) => store.query(text, values), 0, (bench.rounds + bench.warmUpRounds) * count)
   await store.query('ANALYZE')
   await store.close()

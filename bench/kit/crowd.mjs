@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { slotAt, slotTable } from '../../service/dist/parts.js'
+import { getSlot, slotTable } from '../../service/dist/parts.js'
 import { bulkLoad } from './bulk-load.mjs'
 import { spread } from './people.mjs'
 import { script } from './postgres.mjs'
@@ -137,7 +137,7 @@ function passingTables(people, now) {
 /** The messages of a week, for each partition that has some. */
 function messagesOf(people, now) {
   const perDay = Math.floor((people * MESSAGES_PER_ACCOUNT) / DAYS)
-  const slotOf = (daysAgo) => slotAt(now - daysAgo * DAY_MS)
+  const slotOf = (daysAgo) => getSlot(now - daysAgo * DAY_MS)
   const days = Array.from({ length: DAYS }, (_, daysAgo) => daysAgo)
   return [...new Set(days.map(slotOf))].map((slot) => ({
     table: slotTable(slot),

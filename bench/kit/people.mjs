@@ -1,7 +1,7 @@
-import { deliveredCodeMac, keysFrom, withKeyId } from '../../service/dist/parts.js'
+import { addKeyId, computeDeliveredCodeMac, deriveKeys } from '../../service/dist/parts.js'
 import { SECRET } from './service.mjs'
 
-const keys = keysFrom(SECRET)
+const keys = deriveKeys(SECRET)
 const HEX = Array.from({ length: 65_536 }, (_, number) => number.toString(16).padStart(4, '0'))
 
 /** The bodies of verify calls with the right code, one for each person from `first` on. */
@@ -32,9 +32,9 @@ export async function seed(query, first, count) {
   for (let from = first; from < first + count; from += 5_000) {
     const people = Array.from({ length: Math.min(5_000, first + count - from) }, (_, i) => person(from + i))
     const macs = people.map(({ account, phone, code }) =>
-      withKeyId(
+      addKeyId(
         keys,
-        deliveredCodeMac(keys.codes, {
+        computeDeliveredCodeMac(keys.codes, {
           application: 'default',
           account: `account:${account}`,
           contact: phone,

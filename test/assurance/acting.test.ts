@@ -278,7 +278,8 @@ describe('acting (R119)', () => {
           'the record',
           ({ store }: Host): void => {
             const stored: Record<string, string> = Reflect.get(store, 'sessions')
-            for (const [id, text] of Object.entries(stored)) stored[id] = text.replace('"2v ', '"2x ')
+            for (const [id, text] of Object.entries(stored))
+              stored[id] = text.replace('@/mfa 2v ', '@/mfa 2x ')
           },
         ],
       ] as const,

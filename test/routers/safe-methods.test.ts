@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
+import { readParts } from '../../src/session/record-text.js'
 import { testKeys } from '../../src/testing/key-service.js'
 import { approveChange, byStandIn } from '../kit/approved-change.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
@@ -151,7 +152,7 @@ const notesStepUp: Situation['after'] = (before, path) => {
   const { mfa } = data
   const changed = {
     ...data,
-    mfa: { ...(typeof mfa === 'string' ? { record: mfa } : Object(mfa)), ...stepUp },
+    mfa: { ...readParts(mfa), ...stepUp },
   }
   return { sessions: Object.fromEntries([...others, [id, changed]]) }
 }

@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '/console/applications/:application/messages/:id/user': 'Users',
   '/console/audit': 'Audit log',
   '/console/health': 'Health and numbers',
+  '/console/approvals': 'Consents',
 }
 
 const docs = await readFile(new URL('console.md', DOCS), 'utf8')
