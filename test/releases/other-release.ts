@@ -1,5 +1,6 @@
 import { MemoryStore, type SessionData } from 'express-session'
 import { listen } from '../../service/test/kit.js'
+import { readParts } from '../../src/session/record-text.js'
 import type { CounterStore, ItemStore } from '../../src/stores/store.js'
 import type { Differences } from './app.js'
 
@@ -50,8 +51,7 @@ class OtherSessions extends MemoryStore {
   override set(sid: string, session: SessionData, done?: (error?: unknown) => void): void {
     const { mfa, ...others } = { ...session } as SessionData & { mfa?: unknown }
     // Where it keeps nothing but the text, a member more makes an object of it.
-    const record = typeof mfa === 'string' ? { record: mfa } : mfa
-    const written = record === undefined ? {} : { mfa: changed(record, this.change) }
+    const written = mfa === undefined ? {} : { mfa: changed(readParts(mfa), this.change) }
     super.set(sid, { ...others, ...written } as SessionData, done)
   }
 }

@@ -50,10 +50,10 @@ function parts(value: unknown): unknown {
 const distinct = (values: readonly unknown[]) =>
   [...new Set(values.map((one) => JSON.stringify(parts(one))))].sort()
 
-/** JSON, a session record such as `2v <transaction> …`, an item such as `<expires at> <value>`, or any other text. */
+/** JSON, a session record such as `@/mfa 2v <transaction> …`, an item such as `<expires at> <value>`, or any other text. */
 function partsOfText(text: string): unknown {
   if (/^[{[]/.test(text)) return parts(JSON.parse(text))
-  const [, stage, fields] = /^(\d[a-z]) (.+)$/.exec(text) ?? []
+  const [, stage, fields] = /^((?:@\S+ )?\d[a-z]) (.+)$/.exec(text) ?? []
   if (fields !== undefined) return `${stage} with ${fields.split(' ').length} fields`
   const [, value] = /^\d{13} (.+)$/s.exec(text) ?? []
   return value === undefined ? 'string' : ['time', partsOfText(value)]
