@@ -97,7 +97,10 @@ export interface LockedOut {
 const OWNERS_OF_KEYS = 'SELECT DISTINCT account FROM account_key WHERE application = $1 AND method = $2'
 const OWNERS_OF_APPS = `SELECT account FROM app_secret WHERE application = $1 AND sealed IS NOT NULL AND $2 = 'app'`
 
-/** Counts accounts without backup codes that have nothing but these methods, under each one of `among`. Contacts do not count. */
+/**
+ * Counts accounts without backup codes whose app and keys are all of these methods, under each method that they have. Contacts do not count.
+ * `among`: the methods that are counted. Defaults to all of them.
+ */
 export async function countLockedOut(
   queries: Queries,
   { id }: Partition,

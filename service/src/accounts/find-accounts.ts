@@ -41,7 +41,10 @@ const FIND_BY_BEGINNING = `SELECT known.application, known.account FROM unnest($
 const HIDDEN_DIGITS = 2
 const ANY = 1_000
 
-/** Finds accounts by the beginning of their name. Of a contact only the domain or two digits may be missing, so that it cannot be guessed (R46). */
+/**
+ * The accounts of all applications whose name begins like this, at most `limit`. Of a name that is a contact, only the domain or the last
+ * two digits may be missing, so that a masked contact cannot be found out letter by letter (R46).
+ */
 export function findAccountsByBeginning(
   queries: Queries,
   text: string,

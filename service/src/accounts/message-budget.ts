@@ -105,7 +105,11 @@ function createCountedMessage(
   }
 }
 
-/** Counts a message against every budget (R43), or against none. `run` counts, with another part of the day once that is full, which `queries` find. */
+/**
+ * Counts one message against every budget (R43), or against none and tells how long to wait. `run` executes a statement
+ * with the steps of `countMessages`; it is called again, with another part of the day, when the part that it used is full.
+ * `queries` find the other part.
+ */
 export async function countWithinBudget<Row extends BudgetRow>(
   application: Application,
   message: BudgetedMessage,

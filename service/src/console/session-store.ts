@@ -4,7 +4,10 @@ import { queryOne, type Store } from '../store/store.js'
 
 type Done = (error?: unknown) => void
 
-/** Sessions in the service's database. Ids are stored as hashes, which continue no session; requests do not extend one. */
+/**
+ * Sessions in the service's database, PostgreSQL or PGlite. The id is stored as a hash, so that no one who reads the table can
+ * continue a session. Requests do not extend a session: it ends when its cookie does.
+ */
 export class StoredSessions extends session.Store {
   private readonly store: Store
   private readonly lifetimeMs: number

@@ -26,7 +26,10 @@ export interface AccountNotice {
 
 type NotifiedAccount = Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>
 
-/** Writes a notice to the account holder (R34, R61, R63), or to `fallback`, unless it is off or nobody can be reached. Returns what to dispatch. */
+/**
+ * Writes a notice to the account holder (R34, R61, R63), or to `fallback`, unless it is switched off or no contact can be reached.
+ * Returns the messages to dispatch after the transaction.
+ */
 export async function writeNotice(
   context: FlowContext,
   tx: Queries,

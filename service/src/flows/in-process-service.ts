@@ -113,7 +113,10 @@ function removeDetails(cause: unknown): unknown {
   return bare
 }
 
-/** The service without HTTP, for one application, which is looked up for each call. It throws `ServiceError`s. */
+/**
+ * The service without HTTP, for one application, which is looked up for each call. Invalid requests throw a `ServiceError` with code
+ * `ERR_MFA_SERVICE_REQUEST`, a failing store one with `ERR_MFA_SERVICE_UNAVAILABLE`.
+ */
 export function inProcessService(
   context: FlowContext,
   findApplication: () => Promise<Application>,

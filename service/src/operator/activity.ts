@@ -124,7 +124,10 @@ function pickCounts(row: ActivityCounts | undefined): ActivityCounts {
 
 type Conversion = Pick<ActivityCounts, 'codes' | 'typed'>
 
-/** The verdict on the number of typed codes: `low` if so few, or fewer than before, that it may be SMS pumping; `too few` to tell. */
+/**
+ * The verdict on the number of typed codes: `low` if so few are typed, or so many fewer than before, that it may be SMS pumping; `too few` if
+ * not enough were sent to tell.
+ */
 export type ConversionState = 'fine' | 'low' | 'too few'
 
 /** Judges how many of the codes to phones were typed. `before` is the same of the period before, if it is known. */

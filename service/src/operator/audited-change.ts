@@ -56,7 +56,10 @@ export interface Actor {
   readonly defaults?: ApplicationDefaults | undefined
   /** The keys of the service. Throws an `OperatorError` when they are not configured. */
   keys(): Keys
-  /** Whether changes to users' factors need a second operator, and those of operators a second administrator, if there is one. Defaults to `false`. */
+  /**
+   * Whether factors are disabled, keys removed, users erased and factors imported only with the consent of a second operator, and operators invited,
+   * reset and given roles only with that of a second administrator, if there is one. Defaults to `false`.
+   */
   readonly fourEyes?: boolean | undefined
   /** Is called after a change to an application, so that this process reads the application again. */
   onApplicationChanged(application: string): void

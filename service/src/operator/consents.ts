@@ -176,17 +176,26 @@ async function makeOperatorChange(actor: Actor, { account: email, action, target
   else await inviteWithLink(actor, { email, role, unlessActive: true }, invitation)
 }
 
-/** Changes that need two operators, who are not one person. They go by the accounts of the console, so `operator(name)` needs an email address. */
+/**
+ * Changes that need two operators of the console: one asks, another consents within an hour. Operators who count as one person do not
+ * consent to each other's requests. They go by the accounts of the console, so `operator(name)` needs the email address of one.
+ */
 export const CONSENT_METHODS = {
   /** Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role for it. */
   ask: askConsent,
-  /** Asks for a new operator, role or reset, whose link is valid after the consent. Throws an `OperatorError` unless an administrator asks. */
+  /**
+   * Asks for a new operator, a new role or a reset. The link becomes valid when another administrator consents. Throws an
+   * `OperatorError` when the operator is unknown, or this one is no administrator.
+   */
   askOperatorChange: askOperatorConsent,
   /** Whether there are two administrators who are not one person, so that neither invites operators or gives links or roles alone. */
   hasSecondAdmin,
   /** Lists the requests that wait for consent, the oldest first, each with the operators who can consent. */
   list: listConsents,
-  /** Consents to a request and makes its change, in one transaction. Throws an `OperatorError` when it is decided, or this operator may not. */
+  /**
+   * Consents to a request and makes its change, in one transaction. Throws an `OperatorError` when it was decided already or has
+   * expired, and when this operator asked for it, is one person with the one who asked, or has not the role for it.
+   */
   give: giveConsent,
   /** Refuses a request, or withdraws one of one's own. Throws an `OperatorError` when it was decided already or has expired. */
   refuse: refuseConsent,

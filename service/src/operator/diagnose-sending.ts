@@ -22,7 +22,10 @@ const traffic = reportOn('traffic')
 
 const MAX_NAMED = 5
 
-/** Checks whether codes to phones are typed (R103): paused destinations, alarms of today, and the numbers of the last 24 hours. */
+/**
+ * Checks whether codes to phones are typed (R103): paused destinations, those that raised the alarm today, and the numbers of the last
+ * 24 hours.
+ */
 export async function diagnoseTraffic(
   store: Store,
   { countries }: ActivityReport,

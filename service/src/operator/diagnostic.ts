@@ -26,7 +26,10 @@ export const SUBJECTS = [
 
 /** The result of one check. */
 export interface Diagnostic {
-  /** `error`: something does not work. `warning`: the operator should act. `no data`: there is nothing yet to judge it by. */
+  /**
+   * `error`: something does not work. `warning`: it works, but the operator should act. `no data`: nothing happened yet by which it could
+   * be judged.
+   */
   readonly severity: 'ok' | 'no data' | 'warning' | 'error'
   readonly subject: (typeof SUBJECTS)[number]
   /** The application that it is about, and its setting or its endpoint for events; absent for the whole service. */

@@ -8,11 +8,17 @@ import {
   rotateEventSecret,
 } from './event-endpoints.js'
 
-/** The endpoints for events, not the webhook that delivers messages. Methods that name one throw an `OperatorError` when it does not exist. */
+/**
+ * The endpoints to which events of an application are posted, such as `user.locked`. They have nothing to do with the webhook that
+ * delivers an application's messages. A method that names an endpoint throws an `OperatorError` when it does not exist.
+ */
 export const EVENT_METHODS = {
   /** Lists the endpoints of an application, the oldest first. */
   list: listEventEndpoints,
-  /** Creates an endpoint, one of at most 10, and returns its `secret` this once. Throws an `OperatorError` with everything that is wrong with it. */
+  /**
+   * Creates an endpoint; an application has at most 10. The `secret` that signs its requests is returned this once. Throws an
+   * `OperatorError` that lists everything that is wrong with the address and the events.
+   */
   create: createEventEndpoint,
   /** Replaces the secret of an endpoint, and returns the new one this once. For 24 hours, requests are signed with both. */
   rotateSecret: rotateEventSecret,
@@ -26,8 +32,14 @@ export const EVENT_METHODS = {
   test: sendTestEvent,
   /** Lists the latest events of an endpoint, newest first. */
   deliveries: listEventDeliveries,
-  /** Posts an event once more, at once, with the same id; a failure is repeated. Throws an `OperatorError` when there is no such event. */
+  /**
+   * Posts an event once more, at once, with the same id. When that fails, it is repeated like a new event. Throws an
+   * `OperatorError` when the endpoint has no such event.
+   */
   resend: resendEvent,
-  /** Posts again the events that were given up by a time, by default now, and counts them. Throws an `OperatorError` when there are none. */
+  /**
+   * Posts again, like new ones, the events of an endpoint that were given up, and counts them: those whose last attempt was made by a
+   * time in milliseconds since 1970, by default now. Throws an `OperatorError` when there are none.
+   */
   resendGivenUp,
 }

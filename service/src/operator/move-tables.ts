@@ -12,7 +12,10 @@ UNION SELECT format('ALTER TABLE %I.%I SET SCHEMA %I', nspname, relname, $2::tex
 UNION SELECT format('GRANT USAGE ON SCHEMA %I TO %I', $2::text, pg_get_userbyid(grantee)), 3 FROM own, aclexplode(relacl)
 WHERE grantee > 0 ORDER BY place, text`
 
-/** Moves the tables of a service that does not run into the schema `mfa`, in one transaction. Returns its statements, as a dry run does. */
+/**
+ * Moves the tables of a service that does not run into the schema `mfa`, in one transaction, and returns its statements. A dry run only
+ * returns them.
+ */
 export function moveTables({ store, name }: Actor, { dryRun = false } = {}): Promise<string[]> {
   const { schema } = store
   if (store.name === 'pglite' || schema === SCHEMA) {

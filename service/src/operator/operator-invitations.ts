@@ -102,7 +102,10 @@ export async function revokeInvitation(actor: Actor, given: string): Promise<voi
 
 /** How an operator is reset. */
 export interface Reset {
-  /** Whether the account counts as one person with nobody any more. Only the command line can. Defaults to `false`. */
+  /**
+   * Whether the account no longer counts as one person with those who invited or changed it. Give the link to its new holder in
+   * person. Only the command line can. Defaults to `false`.
+   */
   readonly independent?: boolean | undefined
 }
 

@@ -124,7 +124,11 @@ export async function tellPersons(
   })
 }
 
-/** Whether two administrators are not one person. A disabled one counts: otherwise one could disable the other, and go on alone. */
+/**
+ * Whether there are two administrators who are not one person, so that changes to operators need both. An administrator who was
+ * disabled counts: otherwise one administrator could disable the other and go on alone. Only who never followed the first link does
+ * not count.
+ */
 export async function hasSecondAdmin({ store }: Pick<Actor, 'store'>): Promise<boolean> {
   // A local account begins with version 0, and its first password raises it.
   const admins = await store.query<{ email: string }>(

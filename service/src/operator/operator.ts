@@ -127,7 +127,10 @@ const METHODS = {
   listInbox,
   /** Finds messages by state, channel, carrier, time, account or one exact contact, newest first, from `after`, the `next` of a page. */
   searchMessages,
-  /** Finds users and messages of all applications by account, contact, reference or message id; else users whose name begins with the text. */
+  /**
+   * Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. Without
+   * such an account, it finds those whose name begins with the text.
+   */
   find,
   /** Finds the user whom a message was written to. Throws an `OperatorError` when nothing is stored about them. */
   findUserOfMessage,
@@ -171,7 +174,10 @@ const METHODS = {
   enableOperator,
   /** Ends all sessions of an operator, who can sign in again. */
   endOperatorSessions,
-  /** Says whether two accounts belong to one person or to two. Throws an `OperatorError` for an unknown one, and for two that are related. */
+  /**
+   * Says whether two accounts, such as a local and a company account, belong to one person or to two. Throws an `OperatorError` when one
+   * of them does not exist, and for two persons when invitations, links, roles or an email address relate them.
+   */
   tellPersons,
 }
 

@@ -16,7 +16,10 @@ export interface Restore {
 export interface Restored {
   /** How much of what can be used once was made void, by its kind. */
   readonly voided: Readonly<Record<string, number>>
-  /** The API keys, operators and receivers that were valid at the time and may have been revoked or changed since. */
+  /**
+   * The rows that were valid at the time and may have been revoked, disabled or changed since: API keys, operators with their roles, and the
+   * addresses to which messages and events are posted.
+   */
   readonly unconfirmed: readonly {
     readonly kind: 'API key' | 'operator' | 'webhook'
     /** The application; empty for operators. */

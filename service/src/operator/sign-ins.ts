@@ -23,7 +23,11 @@ export type PasswordResult =
   | { readonly outcome: 'accepted'; readonly operator: OperatorAccount }
   | { readonly outcome: 'refused' | 'too_many_attempts' }
 
-/** Checks a password. Attempts are counted before (R22), and unknown addresses are treated like known ones (R90). Enrollment ends after an hour. */
+/**
+ * Checks an operator's password. Every attempt is counted before the password is checked (R22), and an unknown address
+ * takes as long and counts as much as a known one (R90). An operator without a second factor is refused when the hour in which
+ * they could set one up is over.
+ */
 export async function checkSignIn(
   store: Store,
   given: { readonly email: string; readonly password: string; readonly network: string },

@@ -8,7 +8,11 @@ const UNFINISHED_MS = 10_000
 /** Longer than a round takes: after that, the process that does it counts as dead. */
 const ROUND_MS = 30 * MINUTE_MS
 
-/** Runs a round about every hour, in one of all processes, or ten seconds after an `unfinished` one. Errors are logged. */
+/**
+ * Runs a round of deletion about every hour, in one of all processes, without keeping the process alive. When a round
+ * leaves something `unfinished`, the next one follows after ten seconds. An error is logged, and the next round is an hour
+ * later.
+ */
 export function sweeper(
   lease: Lease,
   round: () => Promise<'done' | 'unfinished'>,

@@ -3,7 +3,10 @@ import { deriveKeys } from '../store/secrets/keys.js'
 import { readOptions, type ServiceOptions } from './options.js'
 import type { CountersignService } from './service.js'
 
-/** Starts a service. Rejects with a `ConfigurationError` that lists every fault of the options, or says why the store cannot be opened. */
+/**
+ * Starts a service. Rejects with a `ConfigurationError` that lists everything that is wrong with the options, or says
+ * why the store cannot be opened.
+ */
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
   const keys = deriveKeys(settings.secret, settings.previousSecrets)

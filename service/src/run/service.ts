@@ -84,7 +84,10 @@ export interface CountersignService {
   readonly api: Express
   /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */
   readonly console?: Express
-  /** Accepts WebSockets for realtime transcription on a server that has `api` at `mountPath`, by default at the root. */
+  /**
+   * Accepts WebSockets for realtime transcription on a server that serves `api`. `mountPath` is the path at which `api` is
+   * mounted; it defaults to the root.
+   */
   attach(server: Server, mountPath?: string): void
   /** Ends all streams with the close code 1013. Call it before `server.close`, which waits for them; `close` does it too. */
   closeStreams(): void

@@ -93,7 +93,10 @@ export interface MigrationState {
   readonly fault?: string | undefined
 }
 
-/** Compares the migrations of this release with the applied ones; newer ones are allowed. With `probeWrites`, throws unless the store takes writes. */
+/**
+ * Compares the migrations of this release with the applied ones. A migration that this release does not know belongs to a newer one,
+ * and is allowed. With `probeWrites`, throws unless the store accepts writes.
+ */
 export async function inspectMigrations(
   store: Store,
   { probeWrites = false, folder = FOLDER }: { readonly probeWrites?: boolean; readonly folder?: URL } = {},

@@ -20,7 +20,10 @@ const OTHER_USES = new Set(['DISTINCT FROM', 'FOR UPDATE', 'KEY UPDATE', 'DO UPD
 // A part of a statement with the name of a table would be taken for the table.
 const PART = /^\s+AS\s+(?:(?:NOT\s+)?MATERIALIZED\s+)?\(/i
 
-/** Returns a function that puts the schema before the service's tables. It differs between databases, and poolers lose a search path. */
+/**
+ * Returns a function that puts the schema before each table of the service that a statement names. Statements are written without it,
+ * because an older database and the embedded one have their tables in another schema; a search path would be lost in a pooler.
+ */
 export function qualifier(schema: string): (sql: string) => string {
   const prefix = nameIn(schema, '')
   // The service has a fixed number of statements.

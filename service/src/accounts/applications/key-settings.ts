@@ -36,7 +36,10 @@ function aaguidList(field: string) {
   return z.array(aaguid, { error }).transform((ids) => [...new Set(ids)])
 }
 
-/** The rule for metadata: a metadata BLOB of the FIDO Alliance, or a list of statements, without compromised models and those without AAGUID. */
+/**
+ * The rule for metadata of authenticators: the payload of a metadata BLOB of the FIDO Alliance (`{ entries: […] }`), or a list of
+ * metadata statements. Compromised models and those without an AAGUID are left out, and of the rest only what we need is kept.
+ */
 function metadataRule(field: string) {
   return z.unknown().transform((given, context): readonly AuthenticatorModel[] => {
     const models = readModels(given)

@@ -61,7 +61,10 @@ function createEvidence({ oidc }: ConsoleParts) {
   }
 }
 
-/** The service with the factors in the operator's row: a new invitation has ended all others. One that only the row names cannot be used, and counts. */
+/**
+ * The service with the factors in the operator's row: it may still keep some that a new invitation has ended. One that only the row
+ * names cannot be used, and still counts.
+ */
 function addRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): MfaService {
   const { factorsOf: known } = mfa
   return {

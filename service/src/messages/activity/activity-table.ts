@@ -1,7 +1,10 @@
 import { createStatement, type Queries } from '../../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.js'
 
-/** The counts, in the order of columns. `codes`: sent messages with a code; `checked`: asked of the phone check, of these `risky` and `unchecked`. */
+/**
+ * The counts, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
+ * was asked about `checked` numbers; it refused the `risky` ones, and gave no answer about the `unchecked` ones.
+ */
 export const ACTIVITY_COUNTS = [
   ...['sent', 'codes', 'delivered', 'failed', 'typed', 'wrong', 'locked'],
   ...['checked', 'risky', 'unchecked'],

@@ -63,7 +63,10 @@ export function postJson(
   return httpRequest(server, url, { method: 'POST', ...request }, signal)
 }
 
-/** The error of a refusal by an API, which may say that it has much to do. After a success that cannot be read, the message may have been sent. */
+/**
+ * The meaning of a refusal by an API: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the
+ * carrier's. After a success that cannot be read (`isUnreadable`), the message may have been sent, unless a web page answered.
+ */
 export function refusalError(
   message: string,
   response: HttpResponse,

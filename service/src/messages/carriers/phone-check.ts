@@ -66,7 +66,10 @@ export interface PhoneCheck extends Pick<PhoneCheckSettings, 'whenUnavailable'> 
   ask(question: PhoneQuestion): Promise<PhoneVerdict>
 }
 
-/** Asks by `POST` of JSON, signed as by `webhookCarrier`, for at most a second. Only status 200 with a known `result` is an answer. */
+/**
+ * Asks by `POST` of JSON `{ number, purpose }` with the same signature as `webhookCarrier`, for at most a second. Status 200 with JSON
+ * `{ result }`, `ok` or one of `PHONE_RISKS`, is an answer; everything else is none. Redirects are not followed.
+ */
 export function createPhoneCheck(
   settings: Omit<PhoneCheckSettings, 'secret'> & { readonly secret: string },
 ): PhoneCheck {

@@ -130,7 +130,10 @@ export function signBody(secrets: readonly (string | KeyObject)[], body: string)
 /** The carriers of each channel that an application delivers to its own webhook. */
 export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/** Builds the carrier of a webhook when it is first needed, and after each change, with a circuit breaker of its own. */
+/**
+ * Builds the carrier of a webhook when it is first needed, and again after it was changed. Each application's has a circuit breaker
+ * of its own.
+ */
 export function ownWebhooks(parts: {
   readonly keys: Keys
   readonly pauses: CarrierPauses

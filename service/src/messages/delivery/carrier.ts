@@ -55,7 +55,10 @@ export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'complai
 /** One of the reasons why a contact cannot be reached. */
 export type ContactFault = (typeof CONTACT_FAULTS)[number]
 
-/** The faults that the operator must mend, by the event that names each in the log. */
+/**
+ * The faults that the operator must mend at the carrier or here, by the event that names it in the log: a certificate that is not
+ * valid, encryption that the server does not offer, or a login that it refuses.
+ */
 export type SetupFault = 'carrier.certificate_refused' | 'carrier.starttls_missing' | 'carrier.login_refused'
 
 /** The details of a `DeliveryError`. */

@@ -293,7 +293,10 @@ async function combineOutcomes(attempts: readonly Promise<Outcome>[], withinMs: 
   return find('failed') ?? find('queued') ?? { outcome: 'sent' }
 }
 
-/** Polls at the earliest scheduled time, and again `intervalMs` after each poll, without keeping the process alive. `poll` must not reject. */
+/**
+ * Polls at the earliest of the times it was scheduled for, after at most 24.8 days, and again `intervalMs` after each poll, without
+ * keeping the process alive. `poll` must not reject: the rejection would be unhandled.
+ */
 export function pollTimer(poll: () => Promise<unknown>, intervalMs: number) {
   let timer: NodeJS.Timeout | undefined
   let firesAt = Number.POSITIVE_INFINITY

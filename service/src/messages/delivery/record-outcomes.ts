@@ -79,7 +79,11 @@ const MAX_DELAY_MS = 600_000
 /** The last attempt is made so long before a message expires, because its user needs time to enter the code. */
 const BEFORE_EXPIRY_MS = 20_000
 
-/** The delay before the next attempt: doubled each time, up to ten minutes, and what the carrier wants; `undefined` when none is left before the expiry. */
+/**
+ * The delay before the next attempt to deliver a message: twice as long after each attempt, up to ten minutes, until
+ * shortly before the message expires, and not before the carrier allows it (`retryAfterMs`). `undefined` when no attempt
+ * is left.
+ */
 export function retryDelay(
   { attempts, expiresAt }: Pick<QueuedMessage, 'attempts' | 'expiresAt'>,
   now: number,

@@ -167,7 +167,10 @@ function cleanName(name: string): string {
   )
 }
 
-/** The HTML form of an email, with its code in large type, and no links, images or scripts. Light colors are in the elements, for old programs. */
+/**
+ * The HTML form of an email, with its code in large type: no links, images or scripts. Colors for light mode are in the elements, since many programs remove
+ * style sheets; those for dark mode are in the style sheet. Codes are isolated from text that runs from right to left.
+ */
 export function mailHtml(message: Message): string {
   const { locale, name, code, codes } = message
   const text = message.text.trimEnd()

@@ -1,7 +1,10 @@
 import type { Purpose } from 'countersign/protocol'
 import type { Notice } from '../../accounts/application.js'
 
-/** The texts of all messages in one language, with placeholders such as `{app}`, `{code}` and `{minutes}`. */
+/**
+ * The texts of all messages in one language. `{app}` is the application's name, `{code}` a code, `{purpose}` one of
+ * `purposes`, `{minutes}` a duration such as "5 minutes", `{codes}` a list with one code per line.
+ */
 export interface MessageTexts {
   /** The direction of writing: from left to right, or from right to left. */
   readonly dir: 'ltr' | 'rtl'

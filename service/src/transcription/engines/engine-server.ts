@@ -19,7 +19,11 @@ export interface RecordingForm {
   readonly signal: AbortSignal
 }
 
-/** Posts a multipart form (RFC 7578); resolves with the head of the response. No redirect is followed: it could leak the key. @throws {EngineError} */
+/**
+ * Posts a multipart form (RFC 7578), and resolves to the response as soon as its head has arrived. Redirects are not followed, because
+ * they could send the key to another address.
+ * @throws {EngineError} if the server cannot be reached
+ */
 export async function postRecording(url: string, form: RecordingForm): Promise<Response> {
   try {
     const message = await send(new URL(url), form)
