@@ -27,9 +27,15 @@ export function limitTime<Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timedOut()), timeoutMs)
-    // A store of the host may return a promise of another library.
-    Promise.resolve(work)
-      .finally(() => clearTimeout(timer))
-      .then(resolve, reject)
+    work.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }
