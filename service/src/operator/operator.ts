@@ -198,7 +198,14 @@ export type OperatorParts = Partial<Omit<Actor, 'store' | 'name' | 'asker'>>
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
-  const actor: Actor = { store, name, keys: refuseWithoutKeys, onApplicationChanged: () => {}, ...parts }
+  const {
+    onApplicationChanged = () => {},
+    homeCountry,
+    defaults,
+    keys = refuseWithoutKeys,
+    fourEyes = false,
+  } = parts
+  const actor: Actor = { store, name, keys, homeCountry, defaults, onApplicationChanged, fourEyes }
   return {
     ...bound(METHODS, actor),
     consents: bound(CONSENT_METHODS, actor),
