@@ -67,10 +67,9 @@ export function createDiagnostics(
   // A store that fails says so by itself.
   const warnOfLoss = (checked: Promise<readonly string[]>) =>
     void checked
-      .then(
-        (stores) =>
-          stores.length > 0 && warn('MFA_WARN_STORE_LOSES', `It is the store of: ${stores.join(', ')}.`),
-      )
+      .then((stores) => {
+        if (stores.length > 0) warn('MFA_WARN_STORE_LOSES', `It is the store of: ${stores.join(', ')}.`)
+      })
       .catch(ignore)
 
   for (const code of findStartWarnings(settings)) warn(code)
@@ -87,15 +86,19 @@ export function createDiagnostics(
       for (const code of findKeyWarnings(facts)) warn(code)
       if (isInDomain(facts) || silenced.has('MFA_WARN_KEY_RELYING_PARTY')) return
       relatedOrigins()
-        .then((origins) => origins.map((origin) => new URL(origin).hostname))
-        .then((hosts) => hosts.includes(facts.hostname) || warn('MFA_WARN_KEY_RELYING_PARTY'))
+        .then((origins) => {
+          const hosts = origins.map((origin) => new URL(origin).hostname)
+          if (!hosts.includes(facts.hostname)) warn('MFA_WARN_KEY_RELYING_PARTY')
+        })
         // The next request checks it again.
         .catch(ignore)
     },
     inspectFactorChange(isProven) {
       if (silenced.has('MFA_WARN_FACTOR_CHANGE')) return
       isProven()
-        .then((proven) => proven || warn('MFA_WARN_FACTOR_CHANGE'))
+        .then((proven) => {
+          if (!proven) warn('MFA_WARN_FACTOR_CHANGE')
+        })
         // The next change checks it again.
         .catch(ignore)
     },
