@@ -43,9 +43,9 @@ function parsePairs(values: z.core.$ZodType, text: string): unknown {
   )
 }
 
-/** Selects the sentences about faults that are there. */
-export function selectFaults(isThere: Readonly<Record<string, boolean | undefined>>): string[] {
-  return Object.entries(isThere).flatMap(([sentence, is]) => (is ? [sentence] : []))
+/** The faults that there are. */
+export function listFaults(...faults: readonly (string | false | undefined)[]): string[] {
+  return faults.filter((fault) => typeof fault === 'string')
 }
 
 /** The service, or a command, cannot run with its configuration. The message lists every fault with its remedy, and no secret. */

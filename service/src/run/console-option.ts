@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { selectFaults } from '../process/configuration-error.js'
+import { listFaults } from '../process/configuration-error.js'
 
 const NAMES = ['loopback', 'linklocal', 'uniquelocal']
 
@@ -95,26 +95,29 @@ export function oidcFaults(console: ConsoleSettings): string[] {
     const isGiven = oidcClientId !== undefined || oidcClientSecret !== undefined
     return isGiven ? ['console.oidcIssuer is missing: set it to the address of your identity provider.'] : []
   }
-  return selectFaults({
-    'console.url is missing: the identity provider leads back to it.': console.url === undefined,
-    'console.oidcClientId is missing: your identity provider gives one.': oidcClientId === undefined,
-    'console.oidcClientSecret is missing: your identity provider gives one.': oidcClientSecret === undefined,
-    'console.oidcScope must contain openid.': !console.oidcScope.split(' ').includes('openid'),
-    'console.oidcAdmins is missing: name the groups that have a role, there or in oidcSupport or oidcViewers.':
-      [...console.oidcAdmins, ...console.oidcSupport, ...console.oidcViewers].length === 0,
-    'console.oidcAmr is missing: say how your identity provider names a second factor, such as mfa, there or in oidcAcr.':
-      [...console.oidcAmr, ...console.oidcAcr].length === 0,
-  })
+  const hasRoles = [...console.oidcAdmins, ...console.oidcSupport, ...console.oidcViewers].length > 0
+  const hasSecondFactor = [...console.oidcAmr, ...console.oidcAcr].length > 0
+  return listFaults(
+    console.url === undefined && 'console.url is missing: the identity provider leads back to it.',
+    oidcClientId === undefined && 'console.oidcClientId is missing: your identity provider gives one.',
+    oidcClientSecret === undefined &&
+      'console.oidcClientSecret is missing: your identity provider gives one.',
+    !console.oidcScope.split(' ').includes('openid') && 'console.oidcScope must contain openid.',
+    !hasRoles &&
+      'console.oidcAdmins is missing: name the groups that have a role, there or in oidcSupport or oidcViewers.',
+    !hasSecondFactor &&
+      'console.oidcAmr is missing: say how your identity provider names a second factor, such as mfa, there or in oidcAcr.',
+  )
 }
 
 /** The fault of the console in production: without a proxy that terminates TLS, no request reaches it. */
 export function consoleFaults({ url, trustedProxies, oidcIssuer }: ConsoleSettings): string[] {
-  return selectFaults({
-    'console.trustedProxies is missing: in production the console needs a proxy that terminates TLS; set its address.':
-      trustedProxies.length === 0,
-    'console.url must begin with https:// in production.': url?.startsWith('http:'),
-    'console.oidcIssuer must begin with https:// in production.': oidcIssuer?.startsWith('http:'),
-  })
+  return listFaults(
+    trustedProxies.length === 0 &&
+      'console.trustedProxies is missing: in production the console needs a proxy that terminates TLS; set its address.',
+    url?.startsWith('http:') && 'console.url must begin with https:// in production.',
+    oidcIssuer?.startsWith('http:') && 'console.oidcIssuer must begin with https:// in production.',
+  )
 }
 
 function isProxy(text: string): boolean {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { closestMatch } from 'leven'
 import * as z from 'zod'
 import { processSchema } from '../accounts/limits.js'
-import { baseOf, ConfigurationError, parseWritten, selectFaults } from '../process/configuration-error.js'
+import { baseOf, ConfigurationError, listFaults, parseWritten } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
 import { developmentSecret } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
@@ -46,13 +46,7 @@ export function readEnvironment(
   const dataDir = env.DATA_DIR || defaults.dataDir
   const faults: string[] = [...productionFaults(env), ...unknownVariableFaults(env)]
   const own = readProcess(env, production, faults)
-  const missing = selectFaults({
-    'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.':
-      !env.SERVICE_SECRET,
-    'SERVICE_DELIVERY is missing: set it to the address of a carrier, for example smtp://…?from=… or https://….':
-      !env.SERVICE_DELIVERY,
-  })
-  if (production) faults.push(...missing)
+  if (production) faults.push(...listMissing(env))
   const options: ServiceOptions = {
     ...readVariables(env, own?.console ?? false, faults),
     dataDir,
@@ -75,6 +69,15 @@ export function readEnvironment(
       ? []
       : [`SERVICE_SECRET is not set: using the one in ${dataDir}/secret, which is for development only.`],
   }
+}
+
+function listMissing(env: Environment): string[] {
+  return listFaults(
+    !env.SERVICE_SECRET &&
+      'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.',
+    !env.SERVICE_DELIVERY &&
+      'SERVICE_DELIVERY is missing: set it to the address of a carrier, for example smtp://…?from=… or https://….',
+  )
 }
 
 /** The options of the process alone; `undefined` when some are wrong. */

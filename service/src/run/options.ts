@@ -17,7 +17,7 @@ import { isCountry } from '../messages/contacts/phone.js'
 import { sendgridKey } from '../messages/receipts/sendgrid.js'
 import { findSnsHost } from '../messages/receipts/ses.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../messages/texts/catalogue.js'
-import { ConfigurationError, selectFaults } from '../process/configuration-error.js'
+import { ConfigurationError, listFaults } from '../process/configuration-error.js'
 import { isProduction, productionFaults } from '../process/production.js'
 import { parseHost } from '../safe-fetch/public-agent.js'
 import type { PostgresLimits } from '../store/store.js'
@@ -310,21 +310,29 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   faults.push(...deliveryFaults)
   const { secret, phoneCheck, webhookSecret, console, keyPolicy } = parsed.data ?? {}
   const { jobRecordingMegabytes = 0, jobStorageMegabytes = 0 } = parsed.data ?? {}
-  const inProduction = selectFaults({
-    'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.':
-      usesInbox(routes),
-    'secret repeats a few characters, so it can be guessed: use 32 random bytes, for example from `openssl rand -base64 32`.':
-      secret !== undefined && isRepetitive(secret),
-  })
-  if (isProduction()) faults.push(...inProduction, ...(console ? consoleFaults(console) : []))
-  if (console) faults.push(...oidcFaults(console))
-  const together = selectFaults({
-    'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.':
-      phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined,
-    [`jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`]:
-      jobStorageMegabytes < jobRecordingMegabytes,
-  })
-  faults.push(...together, ...relyingPartyFaults(parsed.data?.relyingParty))
+  const inProduction = isProduction()
+  faults.push(
+    ...listFaults(
+      inProduction &&
+        usesInbox(routes) &&
+        'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
+      inProduction &&
+        secret !== undefined &&
+        isRepetitive(secret) &&
+        'secret repeats a few characters, so it can be guessed: use 32 random bytes, for example from `openssl rand -base64 32`.',
+    ),
+    ...(inProduction && console ? consoleFaults(console) : []),
+    ...(console ? oidcFaults(console) : []),
+    ...listFaults(
+      phoneCheck &&
+        phoneCheck.secret === undefined &&
+        webhookSecret === undefined &&
+        'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.',
+      jobStorageMegabytes < jobRecordingMegabytes &&
+        `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
+    ),
+    ...relyingPartyFaults(parsed.data?.relyingParty),
+  )
   if (keyPolicy) faults.push(...findPolicyFaults(keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const {
