@@ -96,7 +96,7 @@ export const accountExport = z.object({
     .describe('Events about the account that were, or are to be, posted to endpoints of the application.'),
   approvals: z
     .array(z.object({ action: z.string(), at: time }))
-    .describe('Changes to the account that an operator asked for and that wait for the approval of another.'),
+    .describe('Changes to the account that an operator asked for and that wait for the consent of another.'),
   spam_complaints: z
     .array(z.object({ email: z.string(), at: time }))
     .describe('Mailboxes from which a mail of the application was reported as spam.'),
