@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { addressOf } from '../routes/routes.js'
+import { getRouteAddress } from '../routes/routes.js'
 import { isPendingLogin } from './answer-tokens.js'
 import { type AppRequest, attribute, decodeHtml, formHint, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
@@ -176,7 +176,7 @@ async function pageAfterSignIn(
     const html = await answer.text()
     const [title = ''] = listContents(html, 'h1')
     const headers = { ...PAGE_HEADERS, Origin: origin }
-    const { method, path: cancelPath } = addressOf(mount, 'cancel')
+    const { method, path: cancelPath } = getRouteAddress(mount, 'cancel')
     const signInPage = (await agent(cancelPath, { method, headers })).headers.get('Location')
     const { status } = await agent(signInPage ?? '/', { headers: PAGE_HEADERS })
     if (signInPage !== null && status >= 400)

@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import { request as requestOverTls } from 'node:https'
 import type { Socket } from 'node:net'
-import { addressOf } from '../routes/routes.js'
+import { getRouteAddress } from '../routes/routes.js'
 import { createTokenStore, type KeptTokens } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
 
@@ -61,7 +61,7 @@ export function runningApp(
     if (!oldest || !text.includes('"too_many_logins"')) return false
     pending.delete(oldest)
     canceled.add(oldest)
-    const { method, path } = addressOf(mount, 'cancel')
+    const { method, path } = getRouteAddress(mount, 'cancel')
     await fetch(new URL(path, origin), {
       method,
       headers: { Accept: 'application/json', ...headers, ...oldest.headers() },

@@ -467,7 +467,7 @@ export const ROUTES = Object.fromEntries(
 ) as Readonly<Record<RouteName, Operation>>
 
 /** The path of an operation, below `urls.path`. */
-export function pathOf<Name extends RouteName>(name: Name): PathOf<Name> {
+export function getRoutePath<Name extends RouteName>(name: Name): PathOf<Name> {
   return ROUTES[name].path as PathOf<Name>
 }
 
@@ -475,7 +475,7 @@ type PathOf<Name extends RouteName> =
   RowOf<Name> extends { readonly route: `${Method} ${infer Path}` } ? Path : never
 
 /** The method and the path by which an operation is requested where the routes are mounted. A parameter in the path is `x`. */
-export function addressOf(mount: string, name: RouteName): Pick<Operation, 'method' | 'path'> {
+export function getRouteAddress(mount: string, name: RouteName): Pick<Operation, 'method' | 'path'> {
   const { method, path } = ROUTES[name]
   return { method, path: path === '/' ? mount : mount + path.replace(/:\w+/, 'x') }
 }

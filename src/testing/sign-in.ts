@@ -1,7 +1,7 @@
 import { parseUser } from '../protocol/contact.js'
 import { maskForOwner } from '../protocol/masked-contact.js'
 import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
-import { addressOf } from '../routes/routes.js'
+import { getRouteAddress } from '../routes/routes.js'
 import {
   type AppRequests,
   type Approve,
@@ -65,9 +65,9 @@ async function showFactor(
 ): Promise<Fields> {
   const chosen = await chooseFactor(path, { login, wanted: factor, canUse })
   const asked = approval !== undefined && { approval }
-  const challenge = await step(addressOf(path, 'challenge').path, { factor: chosen, ...asked })
+  const challenge = await step(getRouteAddress(path, 'challenge').path, { factor: chosen, ...asked })
   const proof = { factor: String(challenge.factor), ...prove(challenge), ...asked }
-  return step(addressOf(path, 'verify').path, proof)
+  return step(getRouteAddress(path, 'verify').path, proof)
 }
 
 function findCode(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
@@ -145,11 +145,11 @@ export async function addKey(
   { authenticator, method = 'passkey', name, origin, path = '/mfa', approve }: AddingKeyUser,
 ): Promise<string> {
   const requests = createRequests(agent, 'addKey')
-  const prepared = await requests.step(addressOf(path, 'keyOptions').path, { method }, approve)
+  const prepared = await requests.step(getRouteAddress(path, 'keyOptions').path, { method }, approve)
   const publicKey: { readonly rp?: { readonly id?: string } } = Object(prepared.publicKey)
   const response = authenticator.create(publicKey, { origin: origin ?? `https://${publicKey.rp?.id}` })
   const named = name !== undefined && { name }
-  await requests.step(addressOf(path, 'addKey').path, { method, response, ...named })
+  await requests.step(getRouteAddress(path, 'addKey').path, { method, response, ...named })
   return response.id
 }
 

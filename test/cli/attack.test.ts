@@ -7,7 +7,7 @@ import { loopbackAddress } from '../../src/cli/attack/read-target.js'
 import type { Relayed } from '../../src/cli/attack/relay.js'
 import type { AttackReport } from '../../src/cli/attack.js'
 import { createMfa } from '../../src/index.js'
-import { addressOf, listRoutes, type Operation } from '../../src/routes/routes.js'
+import { getRouteAddress, listRoutes, type Operation } from '../../src/routes/routes.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { findingsIn, runAttack, runAttackCommand, skipAllBut } from '../kit/attack.js'
@@ -297,7 +297,7 @@ describe('countersign attack on the routes of the plugin', () => {
     const addressesOf = (isWanted: (operation: Operation) => boolean) =>
       listRoutes()
         .filter(isWanted)
-        .map(({ name }) => Object.values(addressOf('/mfa', name)).join(' '))
+        .map(({ name }) => Object.values(getRouteAddress('/mfa', name)).join(' '))
     const tried = (isForeign: boolean) =>
       seen.flatMap((request) => (request.isForeign === isForeign ? request.route : []))
     expect(new Set(tried(true))).toEqual(new Set(addressesOf(({ method }) => method === 'POST')))

@@ -9,7 +9,7 @@ import { reaches, STRENGTHS } from '../../protocol/factor.js'
 import type { Operation } from '../../routes/routes.js'
 import { addFields, endsAtForeignSite, FOREIGN, pollute } from './foreign-address.js'
 import { lateRequest } from './late-request.js'
-import { requestsTo } from './plugin-requests.js'
+import { listPluginRequests } from './plugin-requests.js'
 import { resetRace } from './reset-race.js'
 import type { Scene } from './scene.js'
 import { stepUpWindow } from './step-up-window.js'
@@ -79,7 +79,7 @@ async function pendingSession(scene: Scene) {
   if (unclear.length > 0) throw new Untried(`${list(unclear)}; --path says where the app asks for it`)
   await scene.signedIn()
   const pending = await scene.passed(user.signIn)
-  const own = isPlugin ? requestsTo(check.path, requiresFactor) : []
+  const own = isPlugin ? listPluginRequests(check.path, requiresFactor) : []
   for (const request of own) {
     const { method, path } = request
     if (scene.isAccepted(await scene.send(pending, request)))
@@ -199,7 +199,7 @@ async function returnAddress(scene: Scene) {
 
 async function crossSitePost(scene: Scene) {
   const { check, user, verify, browser, cookiesOf, isIn } = scene
-  const ofPlugin = scene.isPlugin ? requestsTo(check.path, ({ method }) => method === 'POST') : []
+  const ofPlugin = scene.isPlugin ? listPluginRequests(check.path, ({ method }) => method === 'POST') : []
   const changes = [...scene.changes, ...ofPlugin]
   const own = (await scene.signedIn()).agent
   const { agent, code } = await scene.waiting(3)
@@ -324,7 +324,7 @@ async function weakFactor(scene: Scene) {
     const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((known) => known === strength))
     const shown = strengths[factors.findIndex((factor) => factor.id === id)]
     if (shown && strengths.some((needed) => !reaches(shown, needed))) {
-      for (const change of requestsTo(check.path, changesFactor)) {
+      for (const change of listPluginRequests(check.path, changesFactor)) {
         if (scene.isAccepted(await scene.send(agent, change)))
           return reportBroken(`${change.path} takes a ${shown} one`)
         tried.push(change.path)

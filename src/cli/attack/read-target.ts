@@ -11,7 +11,7 @@ import {
   resolveVariable,
 } from '../app-arguments.js'
 import type { CommandIo } from '../command-io.js'
-import { requestTo } from './plugin-requests.js'
+import { createPluginRequest } from './plugin-requests.js'
 
 const repeated = { type: 'string', multiple: true, default: [] as string[] } as const
 
@@ -72,9 +72,9 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     /** The attacker's own account. */
     other: await readUser('other'),
     /** Without it, no code needs to be requested. */
-    request: isPlugin ? requestTo(check.path, 'challenge') : await read('request'),
+    request: isPlugin ? createPluginRequest(check.path, 'challenge') : await read('request'),
     /** Submits a code, as the field whose value is `{code}`. */
-    verify: (await read('verify')) ?? requestTo(check.path, 'verify', { code: '{code}' }),
+    verify: (await read('verify')) ?? createPluginRequest(check.path, 'verify', { code: '{code}' }),
     isPlugin,
     factor,
     inbox: inbox?.startsWith('/')

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { addKey, signInWithKey } from '../../testing/sign-in.js'
 import { softwareAuthenticator } from '../../testing/software-authenticator.js'
-import { requestTo } from './plugin-requests.js'
+import { createPluginRequest } from './plugin-requests.js'
 import type { AttackTarget } from './read-target.js'
 import { openTarget } from './target.js'
 import { Untried } from './verdict.js'
@@ -86,7 +86,7 @@ export async function relayFactors(target: AttackTarget): Promise<readonly Relay
         )
       })
     } finally {
-      await app.send(own, requestTo(path, 'removeKey', { key: id }))
+      await app.send(own, createPluginRequest(path, 'removeKey', { key: id }))
     }
   }
 

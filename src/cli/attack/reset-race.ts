@@ -1,6 +1,6 @@
 import type { ProbeAgent } from '../../probe/probed-app.js'
 import { totpCode } from '../../testing/service.js'
-import { requestTo } from './plugin-requests.js'
+import { createPluginRequest } from './plugin-requests.js'
 import type { Scene } from './scene.js'
 import { reportBroken, reportHeld, requireGiven, Untried, type Verdict } from './verdict.js'
 
@@ -26,12 +26,12 @@ export async function resetRace(scene: Scene): Promise<Verdict> {
 /** The request that confirms an app, which the signed-in user has prepared. */
 async function prepareApp(scene: Scene, agent: ProbeAgent) {
   const { check, user, send } = scene
-  const enroll = requestTo(check.path, 'enrollApp')
+  const enroll = createPluginRequest(check.path, 'enrollApp')
   const first = await send(agent, enroll)
   const [, approval] = /"approval":\{[^}]*?"id":"([^"]+)"/.exec(first.text) ?? []
   if (approval !== undefined) await scene.approve(agent, user, approval)
   const { status, text } = approval === undefined ? first : await send(agent, enroll)
   const [, secret] = /"secret":"([A-Z2-7]+)"/.exec(text) ?? []
   if (secret === undefined) throw new Untried(`${enroll.path} got ${status} and no secret of a new app`)
-  return requestTo(check.path, 'confirmApp', { code: totpCode(secret) })
+  return createPluginRequest(check.path, 'confirmApp', { code: totpCode(secret) })
 }

@@ -20,7 +20,7 @@ import { formatUser, isAccountAddress } from '../../protocol/contact.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
-import { type BodyOf, pathOf } from '../../routes/routes.js'
+import { type BodyOf, getRoutePath } from '../../routes/routes.js'
 import { storeIfCurrent, storeRecord } from '../../session/store.js'
 import { pickGiven } from '../../shape.js'
 import type { RouteDeps } from '../actions/context.js'
@@ -50,7 +50,7 @@ import { keyRemoval, showKeyRemoval } from './remove-factor.js'
 import type { RouteHandlers } from './route.js'
 import { showPage } from './show-page.js'
 
-const PAGE = pathOf('keys')
+const PAGE = getRoutePath('keys')
 
 const createPageAddress = ({ deps }: RouteContext, query: string) =>
   `${deps.settings.urls.path}${PAGE}?${query}`

@@ -3,7 +3,7 @@ import { secureAccount } from '../../flows/remove-factor.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { View } from '../../pages/view.js'
 import { linkBody } from '../../routes/bodies.js'
-import { type AnswerOf, pathOf } from '../../routes/routes.js'
+import { type AnswerOf, getRoutePath } from '../../routes/routes.js'
 import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
 import type { RouteDeps } from '../actions/context.js'
 import { describeSender } from '../actions/notify.js'
@@ -17,7 +17,7 @@ export function notMeRoutes(deps: RouteDeps): RouteHandlers<'notMeRouter'> | und
   const { settings, notMeLinks } = deps
   if (settings.urls.publicUrl === undefined) return undefined
   const { ask, follow } = noticeLinkHandlers({
-    path: pathOf('notMe'),
+    path: getRoutePath('notMe'),
     ask: 'not-me',
     done: { page: 'secured' },
     status: 'secured',

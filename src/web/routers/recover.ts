@@ -9,7 +9,7 @@ import { refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { parseUser } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
-import { type AnswerOf, pathOf } from '../../routes/routes.js'
+import { type AnswerOf, getRoutePath } from '../../routes/routes.js'
 import { askSessionState } from '../../session/find-state.js'
 import { signOut } from '../../session/pending-login.js'
 import { continueLogin } from '../../session/renew.js'
@@ -35,7 +35,7 @@ export function recoveryRoutes(
 ): RouteHandlers<'recoveryRouter'> | undefined {
   if (!recovery || !settings.recovery?.selfService) return undefined
   const { ask, follow } = noticeLinkHandlers({
-    path: pathOf('cancelRecoveryByLink'),
+    path: getRoutePath('cancelRecoveryByLink'),
     ask: 'cancel-recovery',
     done: { page: 'recovery-canceled' },
     status: 'canceled',

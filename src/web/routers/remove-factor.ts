@@ -11,7 +11,7 @@ import {
 import { listOfferedFactors } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { removeKeyBody } from '../../routes/bodies.js'
-import { pathOf } from '../../routes/routes.js'
+import { getRoutePath } from '../../routes/routes.js'
 import { requireCurrent, storeRecord } from '../../session/store.js'
 import { isListedByHost } from '../../session/user-factors.js'
 import { readDisabledFactors } from '../actions/disabled-factors.js'
@@ -27,8 +27,8 @@ import { sendRefusal, takeKeptRefusal } from './refused.js'
 import { showPage } from './show-page.js'
 
 const PATH: Readonly<Record<RemovableFactor, string>> = {
-  app: pathOf('removeApp'),
-  backup: pathOf('removeBackupCodes'),
+  app: getRoutePath('removeApp'),
+  backup: getRoutePath('removeBackupCodes'),
 }
 
 /** The answer to a removal, with the page after it. The page before may be outdated: a factor that is gone is what the user wanted. */
@@ -128,7 +128,10 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const id = removeKeyBody.shape.key.safeParse(req.query.key).data
   const list = `${deps.settings.urls.path}/keys`
   if (id === undefined) return res.redirect(303, list)
-  const refusal = await factorChangeRefusal(context, `${pathOf('removeKey')}?key=${encodeURIComponent(id)}`)
+  const refusal = await factorChangeRefusal(
+    context,
+    `${getRoutePath('removeKey')}?key=${encodeURIComponent(id)}`,
+  )
   if (refusal) return sendRefusal(context, refusal)
   const found = await deps.admission.admit(() => findKey(deps, keyAccount(context), id))
   await requireCurrent(req, state.record)

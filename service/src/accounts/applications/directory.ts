@@ -75,7 +75,7 @@ export function applicationDirectory(parts: {
   }
 
   /** Finds the settings of an application. A row that has not changed since `former` was read is not parsed. */
-  async function findSettings(name: string, former?: ReturnType<typeof settingsIn>) {
+  async function findSettings(name: string, former?: ReturnType<typeof buildSettings>) {
     const [row] = await store.query<SettingsRow>(
       `SELECT settings, ${WEBHOOK_COLUMNS},
          EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
@@ -83,10 +83,10 @@ export function applicationDirectory(parts: {
       [name],
     )
     const text = JSON.stringify(row ?? {})
-    return former?.text === text ? former : settingsIn(name, text, row)
+    return former?.text === text ? former : buildSettings(name, text, row)
   }
 
-  function settingsIn(name: string, text: string, row: SettingsRow | undefined) {
+  function buildSettings(name: string, text: string, row: SettingsRow | undefined) {
     const set = parseStoredSettings(row?.settings ?? '{}')
     const webhook = readWebhook(row)
     const base = described.get(name) ?? applicationDefaults(name)
