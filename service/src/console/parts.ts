@@ -92,7 +92,7 @@ ${rows.map(
 }
 
 /** An address without its query, which may have a secret. */
-export function shownAddress(url: string): Html {
+export function showAddress(url: string): Html {
   const { origin, pathname, search } = new URL(url)
   return html`<code>${origin}${pathname}${search && '?…'}</code>`
 }

@@ -49,7 +49,9 @@ export function reportOn(subject: Diagnostic['subject']) {
   const finding =
     (severity: Diagnostic['severity']) =>
     (message: string, about?: Diagnostic['about']): Diagnostic => ({
-      ...{ severity, subject, ...(about && { about }) },
+      severity,
+      subject,
+      ...(about && { about }),
       message,
     })
   return {

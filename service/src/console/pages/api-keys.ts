@@ -8,7 +8,7 @@ import { DAY_MS } from '../../time.js'
 import { attempt, attemptToFind, createOnceField, refuseRepeated } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { buttonForm, type Cell, cardTable, timeCell } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage, readMode } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, readMode, renderOnce } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
@@ -34,10 +34,13 @@ async function create(request: PageRequest): Promise<Reply> {
     }),
   )
   if (!found) return keysPage(request, message)
-  return oncePage(application, '/keys', {
-    ...{ title: 'New API key', about: `A ${mode} key of ${application}`, secret: found.key },
+  return renderOnce(application, '/keys', {
+    title: 'New API key',
+    about: `A ${mode} key of ${application}`,
+    secret: found.key,
     advice: 'Copy the key now. It is stored as a hash only, and is not shown again.',
-    ...{ back: 'Back to the keys', backTo: applicationPath(application, '/keys') },
+    back: 'Back to the keys',
+    backTo: applicationPath(application, '/keys'),
   })
 }
 

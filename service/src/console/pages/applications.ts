@@ -129,7 +129,7 @@ export function applicationPage(
 }
 
 /** The page of an application that shows a secret, this once, with a link to where it belongs. */
-export function oncePage(
+export function renderOnce(
   application: string,
   current: (typeof APPLICATION_PAGES)[number]['page'],
   shown: Readonly<Record<'title' | 'about' | 'secret' | 'advice' | 'back' | 'backTo', string>>,

@@ -5,8 +5,8 @@ import type { EndpointReference, EventEndpoint } from '../../operator/event-endp
 import { isAtLeast, type Role } from '../../operator/rights.js'
 import { attempt, attemptToFind, ConsoleError, createOnceField, refuseRepeated } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, type Cell, cardTable, countAre, countNoun, renderTime, shownAddress } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
+import { buttonForm, type Cell, cardTable, countAre, countNoun, renderTime, showAddress } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, renderOnce } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
 const EVENTS_PATH = `${APPLICATIONS_PATH}/:application/events`
@@ -31,10 +31,13 @@ function eventSecretPage(
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
 ): Page {
-  return oncePage(application, '/events', {
-    ...{ title: 'Endpoint secret', secret, advice: 'Copy the secret now. It is not shown again.' },
+  return renderOnce(application, '/events', {
+    title: 'Endpoint secret',
     about: `The secret that signs the events for the endpoint ${id} of ${application}`,
-    ...{ back: 'To the endpoint', backTo: endpointPath(application, id) },
+    secret,
+    advice: 'Copy the secret now. It is not shown again.',
+    back: 'To the endpoint',
+    backTo: endpointPath(application, id),
   })
 }
 
@@ -49,7 +52,7 @@ ${cardTable(
   ['Endpoint', 'Address', 'Events', 'State', 'Waiting'],
   endpoints.map(({ id, url, types, state, queued, failingSince }) => [
     html`<a href="${endpointPath(application, id)}">${id}</a>`,
-    shownAddress(url),
+    showAddress(url),
     types.join(', '),
     stateBadge({ state, failingSince }),
     queued,
@@ -191,7 +194,7 @@ function facts(application: string, endpoint: EventEndpoint): Html {
   const { url, types, state, failingSince, queued, formerSecretUntil } = endpoint
   return html`<dl class="facts">
 <dt>Application</dt><dd>${application}</dd>
-<dt>Address</dt><dd>${shownAddress(url)}</dd>
+<dt>Address</dt><dd>${showAddress(url)}</dd>
 <dt>Events</dt><dd>${types.join(', ')}</dd>
 <dt>State</dt><dd>${stateBadge({ state, failingSince })}${failingSince !== null && html` since ${renderTime(failingSince)}`}</dd>
 <dt>Waiting</dt><dd>${queued}</dd>

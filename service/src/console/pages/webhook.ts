@@ -4,8 +4,8 @@ import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, renderTime, shownAddress } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPage, applicationPath, oncePage } from './applications.js'
+import { buttonForm, renderTime, showAddress } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, renderOnce } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/webhook`
 
@@ -39,10 +39,13 @@ async function remove(request: PageRequest): Promise<Reply> {
 }
 
 function secretPage(application: string, secret: string): Page {
-  return oncePage(application, '/webhook', {
-    ...{ title: 'Webhook secret', secret, advice: 'Copy the secret now. It is not shown again.' },
+  return renderOnce(application, '/webhook', {
+    title: 'Webhook secret',
     about: `The secret that signs the requests to the webhook of ${application}`,
-    ...{ back: 'Back to the webhook', backTo: applicationPath(application, '/webhook') },
+    secret,
+    advice: 'Copy the secret now. It is not shown again.',
+    back: 'Back to the webhook',
+    backTo: applicationPath(application, '/webhook'),
   })
 }
 
@@ -59,7 +62,7 @@ ${mayChange && forms(application, webhook)}`
 
 function facts({ url, channels, formerSecretUntil }: WebhookSummary): Html {
   return html`<dl class="facts">
-<dt>Address</dt><dd>${shownAddress(url)}</dd>
+<dt>Address</dt><dd>${showAddress(url)}</dd>
 <dt>Channels</dt><dd>${channels.join(', ')}</dd>
 <dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${renderTime(formerSecretUntil)}`}</dd>
 </dl>`

@@ -41,8 +41,10 @@ export const vonage = gatewayKind('vonage', {
     async (message, signal) => {
       const sender = message.senders?.smsFrom ?? from
       const body = {
-        ...{ api_key: apiKey, api_secret: apiSecret },
-        ...{ to: message.to.slice(1), from: sender.replace(/^\+/, '') },
+        api_key: apiKey,
+        api_secret: apiSecret,
+        to: message.to.slice(1),
+        from: sender.replace(/^\+/, ''),
         text: message.text,
         type: gsm7Units(message.text) === undefined ? 'unicode' : 'text',
         // The gateway must not deliver a code after it has expired.
