@@ -107,7 +107,7 @@ function accountBusy(): ServiceError {
 function removeDetails(cause: unknown): unknown {
   if (!(cause instanceof Error)) return undefined
   const { name, message, stack } = cause
-  const code: unknown = Reflect.get(cause, 'code')
+  const code: unknown = 'code' in cause ? cause.code : undefined
   const bare = Object.assign(new Error(message), { name, ...(typeof code === 'string' && { code }) })
   if (stack !== undefined) bare.stack = stack
   return bare

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
+import { readObject } from '../../json.js'
 import { StoreUnavailableError } from '../../store/outages.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { getApplicationId } from './authenticate.js'
@@ -54,7 +55,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       }))
       return problem(response, 'invalid_request', { errors })
     }
-    const { status = 500 }: { readonly status?: unknown } = Object(error)
+    const { status } = readObject(error)
     if (status === 413) return problem(response, 'body_too_large')
     if (status === 415) return problem(response, 'unsupported_media_type')
     if (typeof status === 'number' && status >= 400 && status < 500)

@@ -4,6 +4,7 @@ import type { FlowContext } from '../../flows/context.js'
 import type { Operation } from '../../flows/idempotency/idempotent-requests.js'
 import { parseVerb } from '../../flows/inputs.js'
 import { takesBody, type VerbFlow } from '../../flows/verb-flows.js'
+import { readObject } from '../../json.js'
 import { callingApplication, runForAccount } from './authenticate.js'
 import { rateLimitHeaders, requestId } from './headers.js'
 import { type ProblemDetails, problem, refuse } from './problem.js'
@@ -51,9 +52,9 @@ function createOutcome(verb: Verb, answer: unknown, input: unknown, response: Re
     refuse: () => problem(response, code, details),
   })
   if (answer === undefined) return fails('not_found', { detail: verb.absent })
-  const { outcome, ...details } = Object(answer)
-  if (outcome === 'refused') return { refuse: () => refuse(response, (answer as Refused).refusal) }
-  if (outcome === 'invalid') {
+  if (isRefused(answer)) return { refuse: () => refuse(response, answer.refusal) }
+  if (isInvalid(answer)) {
+    const { outcome: _invalid, ...details } = answer
     return fails(verb.problems.includes('invalid_key') ? 'invalid_key' : 'invalid_code', details)
   }
   return { body: writeBody(verb, answer, input) }
@@ -75,4 +76,14 @@ function createContext(context: FlowContext, request: Request, response: Respons
     log: (event) => context.log({ ...event, request: id }),
     onBudgets: (budgets) => void (response.headersSent || response.set(rateLimitHeaders(budgets))),
   }
+}
+
+function isRefused(answer: unknown): answer is Refused {
+  return readObject(answer).outcome === 'refused'
+}
+
+function isInvalid(
+  answer: unknown,
+): answer is Pick<ProblemDetails, 'clockSteps' | 'fault'> & { readonly outcome: 'invalid' } {
+  return readObject(answer).outcome === 'invalid'
 }

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express'
+import { readObject } from '../../json.js'
 import type { Logger } from '../../telemetry/log/logger.js'
 import { requestTracer } from '../../telemetry/log/tracing.js'
 import type { RequestObserver } from '../metrics/event-metrics.js'
@@ -50,7 +51,6 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
 }
 
 function describeRoute(request: Request): string {
-  const route: unknown = request.route
-  const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined
+  const { path } = readObject(request.route)
   return typeof path === 'string' ? path : 'unknown'
 }

@@ -140,7 +140,7 @@ export function oidcRoutes(
     if (!operator) return refuse(response, 'disabled')
     const { returnTo } = request.session
     request.logIn(castUser({ ...operator, evidence }), (error: unknown) => {
-      if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MFA_SESSION_ENDED') {
+      if (error instanceof Error && 'code' in error && error.code === 'ERR_MFA_SESSION_ENDED') {
         return refuse(response, 'session_ended')
       }
       if (error) return next(error)

@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { readJson } from '../../json.js'
+import { readJson, readObject } from '../../json.js'
 import { isForbiddenAddress } from '../../safe-fetch/public-agent.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
 import { retryAfterMs } from '../../time.js'
@@ -135,17 +135,12 @@ function describeReason(error: unknown, signal: AbortSignal): string {
 
 /** The members of a JSON object in a response; none when it is anything else. */
 export function jsonFields(body: string): Readonly<Record<string, unknown>> {
-  return readFields(readJson(body))
-}
-
-/** The members of a value that should be an object; none when it is not. */
-function readFields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+  return readObject(readJson(body))
 }
 
 /** The first item of a value that should be a list of objects. */
 export function firstItem(value: unknown): Readonly<Record<string, unknown>> {
-  return Array.isArray(value) ? readFields(value[0]) : {}
+  return Array.isArray(value) ? readObject(value[0]) : {}
 }
 
 /** A carrier's id for a message, if it can be one. */

@@ -1,4 +1,4 @@
-import { readJson } from '../../json.js'
+import { isObject, readJson } from '../../json.js'
 import { DAY_MS } from '../../time.js'
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
@@ -41,9 +41,8 @@ export function checkSigningTime(signedAt: number): void {
 /** The JSON object in a text; throws an `InvalidReportError` when it is not one. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   const read = parseJson(text)
-  if (typeof read !== 'object' || read === null || Array.isArray(read))
-    throw new InvalidReportError('content')
-  return read as Readonly<Record<string, unknown>>
+  if (!isObject(read)) throw new InvalidReportError('content')
+  return read
 }
 
 /** The JSON value in a text; throws an `InvalidReportError` when it is not JSON. */

@@ -1,4 +1,5 @@
 import { verify, X509Certificate } from 'node:crypto'
+import { readObject } from '../../json.js'
 import { tryTo } from '../../try-to.js'
 import type { ReportOutcome } from '../delivery/report-table.js'
 import {
@@ -29,20 +30,21 @@ export function sesReports(topicArn: string, fetchText: FetchText): ReportSource
     }
     const { eventType, notificationType, mail, bounce, complaint } = parseObject(Message)
     const kind = String(eventType ?? notificationType)
-    const message = messageOfId(getValue(getValue(mail, 'commonHeaders'), 'messageId'))
+    const message = messageOfId(readObject(readObject(mail).commonHeaders).messageId)
     const outcome = Object.hasOwn(OUTCOMES, kind) ? OUTCOMES[kind] : undefined
     if (!message || !outcome) return []
     if (outcome === 'delivered') return [{ ...message, outcome }]
     if (outcome === 'failed') return [{ ...message, outcome, detail: describeDetail(kind, bounce) }]
     // Some providers also report when a user moves a mail out of the spam folder.
-    if (getValue(complaint, 'complaintFeedbackType') === 'not-spam') return []
+    if (readObject(complaint).complaintFeedbackType === 'not-spam') return []
     return [{ ...message, outcome, recipient: complainingMailbox(complaint) }]
   }
 }
 
 /** The diagnostic codes of mail servers may contain the mailbox, so only the types of a bounce are kept. */
 function describeDetail(kind: string, bounce: unknown): string {
-  const types = [getValue(bounce, 'bounceType'), getValue(bounce, 'bounceSubType')]
+  const { bounceType, bounceSubType } = readObject(bounce)
+  const types = [bounceType, bounceSubType]
   const words = types.filter(
     (type): type is string => typeof type === 'string' && /^[A-Za-z]{1,40}$/.test(type),
   )
@@ -51,13 +53,9 @@ function describeDetail(kind: string, bounce: unknown): string {
 
 /** Each email has one recipient. */
 function complainingMailbox(complaint: unknown): string | undefined {
-  const recipients = getValue(complaint, 'complainedRecipients')
-  const mailbox = getValue(Array.isArray(recipients) ? recipients[0] : undefined, 'emailAddress')
+  const { complainedRecipients: recipients } = readObject(complaint)
+  const mailbox = readObject(Array.isArray(recipients) ? recipients[0] : undefined).emailAddress
   return typeof mailbox === 'string' ? mailbox : undefined
-}
-
-function getValue(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
 /** Fetches a file of Amazon SNS by https. Rejects unless the response is 200. */
@@ -88,7 +86,7 @@ function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => 
   const host = findSnsHost(topicArn)
   let known: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined
 
-  async function certificateAt(url: string): Promise<X509Certificate> {
+  async function fetchCertificate(url: string): Promise<X509Certificate> {
     // Amazon replaces the certificate about once a year, so only the last one is kept.
     if (known?.url !== url) {
       const certificate = fetchText(url).then(readCertificate)
@@ -101,7 +99,7 @@ function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => 
   }
 
   return async (body) => {
-    const message = textsOf(parseObject(body.toString('utf8')))
+    const message = readTexts(parseObject(body.toString('utf8')))
     const { Type = '', TopicArn, SignatureVersion = '', SigningCertURL = '', Signature = '' } = message
     const names = Object.hasOwn(SIGNED_FIELDS, Type) ? SIGNED_FIELDS[Type] : undefined
     const algorithm = Object.hasOwn(ALGORITHMS, SignatureVersion) ? ALGORITHMS[SignatureVersion] : undefined
@@ -111,7 +109,7 @@ function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => 
     const signed = names.flatMap((name) =>
       message[name] === undefined ? [] : [`${name}\n${message[name]}\n`],
     )
-    const certificate = await certificateAt(SigningCertURL)
+    const certificate = await fetchCertificate(SigningCertURL)
     const isValid = Date.parse(certificate.validTo) > Date.now()
     const data = Buffer.from(signed.join(''))
     if (!isValid || !verify(algorithm, data, certificate.publicKey, Buffer.from(Signature, 'base64'))) {
@@ -135,7 +133,7 @@ function isFileOf(host: string | undefined, address: string): boolean {
   )
 }
 
-function textsOf(fields: Readonly<Record<string, unknown>>): SnsMessage {
+function readTexts(fields: Readonly<Record<string, unknown>>): SnsMessage {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
   )

@@ -1,4 +1,5 @@
 import type { OwnTexts } from '../../accounts/application.js'
+import { isObject, readObject } from '../../json.js'
 import { chooseLanguage, isSupportedLanguage, SUPPORTED_LANGUAGES } from './catalogue.js'
 import { en } from './locales/en.js'
 import type { MessageTexts } from './message-texts.js'
@@ -13,8 +14,8 @@ export function mergeOwnTexts(texts: MessageTexts, language: string, own: OwnTex
 
 function mergeTexts(base: object, replaced: object): object {
   const pairs = Object.entries(base).map(([key, text]: [string, unknown]) => {
-    const own: unknown = Object.hasOwn(replaced, key) ? Reflect.get(replaced, key) : undefined
-    return [key, typeof text === 'object' && text !== null ? mergeTexts(text, Object(own)) : (own ?? text)]
+    const own = Object.hasOwn(replaced, key) ? readObject(replaced)[key] : undefined
+    return [key, isObject(text) ? mergeTexts(text, readObject(own)) : (own ?? text)]
   })
   return Object.fromEntries(pairs)
 }
@@ -43,13 +44,13 @@ function findFaults(given: unknown, english: object, path: string): string[] {
   if (given === undefined) return []
   if (!isObject(given)) return [`${path} must be an object with texts`]
   return Object.entries(given).flatMap(([key, text]) => {
-    const ours: unknown = Object.hasOwn(english, key) ? Reflect.get(english, key) : undefined
+    const ours = Object.hasOwn(english, key) ? readObject(english)[key] : undefined
     if (ours === undefined) {
       return [`${path}.${key} is not the name of a text: use one of ${Object.keys(english).join(', ')}`]
     }
     return typeof ours === 'string'
       ? findTextFaults(text, ours, `${path}.${key}`)
-      : findFaults(text, Object(ours), `${path}.${key}`)
+      : findFaults(text, readObject(ours), `${path}.${key}`)
   })
 }
 
@@ -79,8 +80,4 @@ function describeAllowed(names: readonly string[]): string {
 
 function listPlaceholders(text: string): string[] {
   return [...new Set(text.match(/\{\w+\}/g) ?? [])]
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
