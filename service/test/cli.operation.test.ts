@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
+import { SHORT_LIVED } from '../../test/kit/process.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { Io } from '../src/cli/output.js'
 import { run } from '../src/cli/program.js'
@@ -30,9 +31,14 @@ interface Result {
 function cli(env: Env, ...args: string[]): Promise<Result> {
   return new Promise((resolve) => {
     const { PATH = '' } = process.env
-    execFile(process.execPath, [CLI, ...args], { env: { PATH, ...env } }, (error, out, err) => {
-      resolve({ code: error ? Number(error.code) : 0, out, err })
-    })
+    execFile(
+      process.execPath,
+      [...SHORT_LIVED, CLI, ...args],
+      { env: { PATH, ...env } },
+      (error, out, err) => {
+        resolve({ code: error ? Number(error.code) : 0, out, err })
+      },
+    )
   })
 }
 
@@ -659,7 +665,10 @@ describe('the command line', () => {
   test('starts the service', { timeout: TIMEOUT_MS }, async () => {
     const { PATH = '' } = process.env
     const env = { PATH, DATA_DIR: join(empty, 'served'), SERVICE_PORT: '0' }
-    const child = spawn(process.execPath, [CLI, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(process.execPath, [...SHORT_LIVED, CLI, 'serve'], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     const ended = new Promise((resolve) => child.once('close', resolve))
     const url = await new Promise<string>((resolve) => {
       let text = ''

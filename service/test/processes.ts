@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { SHORT_LIVED } from '../../test/kit/process.js'
 
 /** The built process that `npm run service` starts. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -22,7 +23,7 @@ export function start(
   args: readonly string[] = [],
 ): Omit<Running, 'url'> {
   const { PATH = '' } = process.env
-  const command = [process.execPath, MAIN, ...args]
+  const command = [process.execPath, ...SHORT_LIVED, MAIN, ...args]
   const limited = ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...command]
   const [program = '', ...rest] = files === undefined ? command : limited
   const child = spawn(program, rest, {

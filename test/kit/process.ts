@@ -18,12 +18,18 @@ interface ProcessOptions {
   readonly listens: RegExp
 }
 
+/**
+ * Flags of Node for a process that lives for seconds. Such a process never gets back the time in which V8 compiles PGlite once more,
+ * so that it runs faster: half of all that a start of the service takes.
+ */
+export const SHORT_LIVED = ['--liftoff-only']
+
 /** Starts a script with arguments in a folder, and waits until it prints its address. */
 export async function startProcess(
   args: readonly string[],
   { folder, env, listens }: ProcessOptions,
 ): Promise<RunningProcess> {
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [...SHORT_LIVED, ...args], {
     cwd: folder,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
-import { environment } from '../kit/process.js'
+import { environment, SHORT_LIVED } from '../kit/process.js'
 import { type Consumer, consumer, ROOT } from '../package/kit.js'
 import { blocksOf, startScript } from './kit.js'
 
@@ -50,7 +50,10 @@ describe('a skill for tools that write code', () => {
 
   /** The output of the check of a skill, or its failure. */
   const check = (skill: Skill) =>
-    run(process.execPath, CHECKS[skill], { cwd: project.folder, env: environment({}) }).then(
+    run(process.execPath, [...SHORT_LIVED, ...CHECKS[skill]], {
+      cwd: project.folder,
+      env: environment({}),
+    }).then(
       ({ stdout }) => ({ passes: true, output: stdout }),
       (error: { readonly stdout: string; readonly stderr: string }) => ({
         passes: false,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { environment, type RunningProcess, startProcess } from '../../kit/process.js'
+import { environment, type RunningProcess, SHORT_LIVED, startProcess } from '../../kit/process.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -25,6 +25,7 @@ export function startService(env: Record<string, string>): Promise<RunningProces
 
 /** Runs a command of the built project to its end, and returns what it printed. */
 export async function runToEnd(args: string[], env: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: environment(env) })
+  const all = [...SHORT_LIVED, ...args]
+  const { stdout } = await promisify(execFile)(process.execPath, all, { cwd: ROOT, env: environment(env) })
   return stdout
 }
