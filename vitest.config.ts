@@ -38,6 +38,9 @@ const DEFECTS = ['test/defects/*.test.ts']
 /** Look at every page in two browsers, which takes minutes, in files so small that Vitest would start them last. */
 const EVERY_PAGE = named('every-page')
 
+/** Plugins change the sources, by more than their own text. */
+const CHANGED_SOURCES = { fsModuleCache: false }
+
 /** What `npm test` runs. */
 export const NPM_TEST = [
   {
@@ -101,6 +104,8 @@ export default defineConfig({
     globalSetup: ['test/kit/run-folder.ts'],
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
+    // Transformed modules, by content: of the three runs of `.ci/run`, the later ones transform nothing that the first one has.
+    experimental: { fsModuleCache: true },
     projects: [
       ...NPM_TEST,
       // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
@@ -123,13 +128,25 @@ export default defineConfig({
       {
         extends: true,
         plugins: [probes()],
-        test: { name: 'probed', isolate: false, include: PROBED, setupFiles: ['test/canaries/watch.ts'] },
+        test: {
+          name: 'probed',
+          isolate: false,
+          include: PROBED,
+          setupFiles: ['test/canaries/watch.ts'],
+          experimental: CHANGED_SOURCES,
+        },
       },
       // `npm run test:long`, which `.ci/run` has no time for.
       {
         extends: true,
         plugins: [probes(), defects()],
-        test: { name: 'defects', isolate: false, include: DEFECTS, setupFiles: ['test/canaries/watch.ts'] },
+        test: {
+          name: 'defects',
+          isolate: false,
+          include: DEFECTS,
+          setupFiles: ['test/canaries/watch.ts'],
+          experimental: CHANGED_SOURCES,
+        },
       },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
