@@ -3,7 +3,16 @@ import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
 import { parseVerb } from '../../src/flows/inputs.js'
 import { verifyCode } from '../../src/flows/verify-code.js'
-import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
+import {
+  advance,
+  answersAtOnce,
+  appCode,
+  type Bench,
+  eventually,
+  freshEmail,
+  freshTenant,
+  rejection,
+} from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
 const refusedWithHint = (clockSteps: number) => ({ outcome: 'invalid', clockSteps })
@@ -33,7 +42,7 @@ export function appFactorSuite(bench: () => Bench, isAtOnceOnly = false): void {
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
     const right = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
-    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(right)))
+    const answers = await answersAtOnce(200, () => mfa.verify(right))
     expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 

@@ -5,6 +5,7 @@ import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { QueuedMessage } from '../../src/messages/delivery/queued-message.js'
 import {
   advance,
+  answersAtOnce,
   appCode,
   type Bench,
   freshEmail,
@@ -117,7 +118,7 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
     await tenant.mfa.send({ method: 'sms', contact })
     for (let i = 0; i < 9; i++) await attempt(tenant.mfa, contact)
     const right = { method: 'sms', contact, kind: 'code', code: tenant.lastCode() } as const
-    const answers = await Promise.all(Array.from({ length: 100 }, () => tenant.mfa.verify(right)))
+    const answers = await answersAtOnce(100, () => tenant.mfa.verify(right))
     expect(answers.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
   })
 

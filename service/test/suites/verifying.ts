@@ -3,6 +3,7 @@ import type { RequestOf } from '../../../src/protocol/service.js'
 import { everyCase } from '../../../test/kit/every-case.js'
 import {
   advance,
+  answersAtOnce,
   appCode,
   type Bench,
   eventually,
@@ -41,7 +42,7 @@ export function verifyingSuite(bench: () => Bench, isAtOnceOnly = false): void {
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
     const right = { method: 'sms', contact, kind: 'code', code: lastCode() } as const
-    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(right)))
+    const answers = await answersAtOnce(200, () => mfa.verify(right))
     expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 
