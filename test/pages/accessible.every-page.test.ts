@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
 
   beforeAll(async () => {
     site = await servePage()
-    browser = await openBrowser()
+    browser = await openBrowser({ isOnlyLookedAt: true })
     page = await (await browser.newContext()).newPage()
     page.on('console', (message) => complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(String(error)))
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('a page without scripts', () => {
 
   beforeAll(async () => {
     site = await servePage()
-    browser = await openBrowser()
+    browser = await openBrowser({ isOnlyLookedAt: true })
     page = await browser.newPage({ javaScriptEnabled: false })
   })
   afterAll(async () => {
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)('a page with letters twice as large', () => {
 
   beforeAll(async () => {
     site = await servePage()
-    browser = await openBrowser({ fontSizePx: 32 })
+    browser = await openBrowser({ fontSizePx: 32, isOnlyLookedAt: true })
     page = await browser.newPage({ viewport: { width: 390, height: 800 } })
   })
   afterAll(async () => {
