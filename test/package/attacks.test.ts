@@ -35,12 +35,16 @@ import {
 const isMissing = postgresMissing !== undefined || redisMissing !== undefined || !hasMovableClock()
 let project: DeployedProject | undefined
 
+/** The stores of limits and cookies; PostgreSQL only in `npm run test:long`, since `stores.at-once.test.ts` compares what both do. */
+const STORES =
+  process.env.EVERY_DATABASE === 'true' ? (['Redis', 'PostgreSQL'] as const) : (['Redis'] as const)
+
 afterAll(() => project?.dispose())
 
 /*
  * The attacker knows the password of the user, and in some tests reads one of the user's contacts or is an administrator.
  */
-describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
+describe.skipIf(isMissing).each(STORES)(
   'an attacker on two processes of app and service, packed, with %s',
   (store) => {
     let deployment: Deployment
