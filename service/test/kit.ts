@@ -73,7 +73,7 @@ export async function answersAtOnce<T>(count: number, request: () => Promise<T>)
   const settled = await Promise.allSettled(Array.from({ length: count }, request))
   return settled.flatMap((result) => {
     if (result.status === 'fulfilled') return [result.value]
-    if (result.reason?.code === 'ERR_MFA_SERVICE_UNAVAILABLE') return []
+    if (/^The database did not respond in time/.test(result.reason?.cause?.message)) return []
     throw result.reason
   })
 }
