@@ -2,15 +2,12 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { everyCase } from '../kit/every-case.js'
-import { hasFirefox, openFirefox } from '../kit/firefox.js'
+import { everyState, hasFirefox, openFirefox } from '../kit/firefox.js'
 import { pageFaults } from '../kit/page-checks.js'
 import { ALL_VIEWS, framesOf, manyTongued, OTHER_STATES, problem } from './samples.js'
 import { servePage } from './serve-page.js'
 
 const NARROW = { width: 320, height: 700 }
-
-/** Whether each page is shown in every frame, as in `npm run test:long`. */
-const everyState = process.env.FIREFOX_EVERY_STATE === 'true'
 
 // The rules of axe are about the document and its colors, which Chromium has checked.
 describe.skipIf(!hasFirefox)('a page in Firefox', () => {

@@ -1,15 +1,12 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { hasFirefox, openFirefox } from '../../../test/kit/firefox.js'
+import { everyState, hasFirefox, openFirefox } from '../../../test/kit/firefox.js'
 import { stopClock } from '../kit.js'
 import { consoleInEveryState, faultsOf, type State } from './every-state.js'
 
 /** The kind of page of a state: `keys-of-viewer` is one of `keys`. */
 const kindOf = ({ name }: State) => name.split('-')[0]
-
-/** Whether every state is opened, as in `npm run test:long`. */
-const everyState = process.env.FIREFOX_EVERY_STATE === 'true'
 
 /** The states that are opened: in `npm run test:long` all, and otherwise the first of each kind of page. */
 const shownOf = (states: readonly State[]) =>
