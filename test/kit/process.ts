@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 
 /** A process of Node that listens. */
 export interface RunningProcess {
@@ -23,6 +24,9 @@ interface ProcessOptions {
  * so that it runs faster: half of all that a start of the service takes.
  */
 export const SHORT_LIVED = ['--liftoff-only']
+
+/** A folder whose `node` passes `SHORT_LIVED` on. */
+const NODE_BY_NAME = fileURLToPath(new URL('./short-lived', import.meta.url))
 
 /** Starts a script with arguments in a folder, and waits until it prints its address. */
 export async function startProcess(
@@ -57,7 +61,7 @@ export async function startProcess(
   }
 }
 
-/** The environment of a process: these variables, and of this process only the paths. */
+/** The environment of a process: these variables, and of this process only the paths. Node that it starts by its name has `SHORT_LIVED`. */
 export function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
+  return { PATH: `${NODE_BY_NAME}:${process.env.PATH ?? ''}`, HOME: process.env.HOME ?? '', ...env }
 }

@@ -18,7 +18,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { environment } from '../kit/process.js'
+import { environment, SHORT_LIVED } from '../kit/process.js'
 
 const run = promisify(execFile)
 
@@ -159,7 +159,7 @@ export async function consumer(installed?: Installed, tarball?: Buffer): Promise
       await writeFile(join(folder, path), text)
     },
     async node(...args) {
-      return (await run(process.execPath, args, { cwd: folder })).stdout
+      return (await run(process.execPath, [...SHORT_LIVED, ...args], { cwd: folder })).stdout
     },
     countersign(args, env) {
       const all = [join(own, 'dist/bin/countersign.cjs'), ...args]
