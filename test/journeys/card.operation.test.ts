@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSERS } from '../kit/browsers.js'
+import { BROWSERS_OF_APPS } from '../kit/browsers.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { newUser } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
@@ -7,7 +7,7 @@ import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
 
-describe.each(BROWSERS)('the number of the card in the example app, in $name', ({ isThere, open }) => {
+describe.each(BROWSERS_OF_APPS)('the card number of the example app, in $name', ({ isThere, open }) => {
   describe.skipIf(!isThere)('without a reload', () => {
     let journey: Journey
     beforeAll(async () => {

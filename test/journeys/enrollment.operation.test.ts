@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { appCode, scan } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeInEveryBrowser } from './kit/journey.js'
+import { describeInBrowsersOfApps } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
 
-describeInEveryBrowser('the enrollment of an app in the example app', (app) => {
+describeInBrowsersOfApps('the enrollment of an app in the example app', (app) => {
   it('lets bob enroll an app by its QR code, and use it at the next sign-in', async () => {
     const clock = stopClock()
     const { url, browser } = app

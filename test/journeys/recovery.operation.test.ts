@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { DAY, SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeInEveryBrowser } from './kit/journey.js'
+import { describeInBrowsersOfApps } from './kit/journey.js'
 import { newestCode, openInbox, passwordStep, typeCode } from './kit/vault.js'
 
 const PHONE = '+12025550111'
 const LOST_ACCESS = 'Lost access to your app or phone?'
 
-describeInEveryBrowser('account recovery in the example app (R94)', (app) => {
+describeInBrowsersOfApps('account recovery in the example app (R94)', (app) => {
   async function confirmByText(page: Page): Promise<void> {
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)

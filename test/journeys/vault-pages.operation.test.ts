@@ -5,7 +5,7 @@ import { axeViolations } from '../kit/axe.js'
 import { DEAD_END, pageFaults } from '../kit/page-checks.js'
 import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeInEveryBrowser } from './kit/journey.js'
+import { describeInBrowsersOfApps } from './kit/journey.js'
 import { newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
@@ -25,7 +25,7 @@ const OTHER_LOOKS = [
 ] as const
 
 /** The appearance of Vault's own pages, and of countersign's in its style sheet, in every look. */
-describeInEveryBrowser('a page of the example app', (app) => {
+describeInBrowsersOfApps('a page of the example app', (app) => {
   let page: Page
   let refused: readonly string[]
 

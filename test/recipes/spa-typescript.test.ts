@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { hasMovableClock, movableClock } from '../journeys/kit/clock.js'
 import { jsonClient } from '../journeys/kit/json-client.js'
-import { BROWSERS } from '../kit/browsers.js'
+import { BROWSERS_OF_APPS } from '../kit/browsers.js'
 import type { RunningProcess } from '../kit/process.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
@@ -42,7 +42,7 @@ describe('the recipe "a single-page app"', () => {
     expect((await client.post('/api/transfer')).body).toEqual({ status: 'transferred' })
   })
 
-  describe.each(BROWSERS)('in $name', ({ isThere, open }) => {
+  describe.each(BROWSERS_OF_APPS)('in $name', ({ isThere, open }) => {
     it.skipIf(!isThere || !hasMovableClock())(
       'signs a user in, and asks for a fresh code in a pop-up',
       async () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { INBOX_KEY, openTestVault } from '../../../example-app/test/kit.js'
-import { BROWSERS } from '../../kit/browsers.js'
+import { BROWSERS, BROWSERS_OF_APPS, CHROMIUM } from '../../kit/browsers.js'
 import { openBrowser } from '../../kit/chromium.js'
 import { listenOnLoopback } from '../../kit/loopback.js'
 import { temporaryFolder } from '../../kit/temporary-folder.js'
@@ -81,7 +81,7 @@ export function describeJourney(
   title: string,
   define: (app: SharedJourney) => void,
   open: (browser: () => Promise<Browser>) => Promise<Journey> = (browser) => openJourney({}, browser),
-  browsers: typeof BROWSERS = BROWSERS.filter(({ name }) => name === 'Chromium'),
+  browsers: typeof BROWSERS = [CHROMIUM],
 ): void {
   for (const { name, isThere, open: openOne } of browsers) {
     describe.skipIf(!isThere)(name === 'Chromium' ? title : `${title}, in ${name}`, () => {
@@ -113,4 +113,9 @@ export function describeJourney(
 /** As `describeJourney`, in Chromium and in Firefox. */
 export function describeInEveryBrowser(title: string, define: (app: SharedJourney) => void): void {
   describeJourney(title, define, undefined, BROWSERS)
+}
+
+/** As `describeJourney`, in each of `BROWSERS_OF_APPS`. */
+export function describeInBrowsersOfApps(title: string, define: (app: SharedJourney) => void): void {
+  describeJourney(title, define, undefined, BROWSERS_OF_APPS)
 }
