@@ -5,6 +5,7 @@ import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { everyCase } from '../kit/every-case.js'
 import { pageFaults, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
+import { watchPolicy } from '../kit/policy.js'
 import {
   ALL_VIEWS,
   codeView,
@@ -44,7 +45,9 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   beforeAll(async () => {
     site = await servePage()
     browser = await openBrowser({ isOnlyLookedAt: true })
-    page = await (await browser.newContext()).newPage()
+    const context = await browser.newContext()
+    await watchPolicy(context)
+    page = await context.newPage()
     page.on('console', (message) => complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(String(error)))
     await page.emulateMedia({ reducedMotion: 'reduce' })

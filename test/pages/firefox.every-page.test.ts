@@ -4,6 +4,7 @@ import type { PageFrame, View } from '../../src/pages/view.js'
 import { everyCase } from '../kit/every-case.js'
 import { everyState, hasFirefox, openFirefox } from '../kit/firefox.js'
 import { pageFaults } from '../kit/page-checks.js'
+import { watchPolicy } from '../kit/policy.js'
 import { ALL_VIEWS, framesOf, manyTongued, OTHER_STATES, problem } from './samples.js'
 import { servePage } from './serve-page.js'
 
@@ -26,13 +27,15 @@ describe.skipIf(!hasFirefox)('a page in Firefox', () => {
   /** Shows pages on a narrow phone, with everything unfolded. */
   async function opener() {
     const context = await browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
+    const refused = await watchPolicy(context)
     const page = await context.newPage()
     const open = async (view: View, on: PageFrame): Promise<void> => {
       site.show(view, on)
       await page.goto(site.url)
       await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
     }
-    return { page, open }
+    const faults = async () => [...(await pageFaults(page)), ...refused]
+    return { open, faults }
   }
 
   const views = [
@@ -40,11 +43,11 @@ describe.skipIf(!hasFirefox)('a page in Firefox', () => {
     ...OTHER_STATES,
   ]
 
-  it('fits a narrow phone, leads on and offers no choice of one, whatever it shows', async () => {
-    const { page, open } = await opener()
+  it('fits a narrow phone, leads on, offers no choice of one and keeps to its policy, whatever it shows', async () => {
+    const { open, faults } = await opener()
     await everyCase(views, async ([, view, state]) => {
       await open(view, { ...manyTongued, ...state })
-      expect(await pageFaults(page)).toEqual([])
+      expect(await faults()).toEqual([])
     })
   })
 
@@ -52,11 +55,11 @@ describe.skipIf(!hasFirefox)('a page in Firefox', () => {
   it.runIf(everyState)(
     'fits a narrow phone, leads on and offers no choice of one in a step-up, among the factors of a user and without a sign-in',
     async () => {
-      const { page, open } = await opener()
+      const { open, faults } = await opener()
       const shown = ALL_VIEWS.flatMap(([, view]) => framesOf(view).map((on) => [view, on] as const))
       await everyCase(shown, async ([view, on]) => {
         await open(view, on)
-        expect(await pageFaults(page)).toEqual([])
+        expect(await faults()).toEqual([])
       })
     },
   )
