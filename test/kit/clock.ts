@@ -16,6 +16,17 @@ export function stopClock() {
   }
 }
 
+/** Runs `work` while the clock stands still, so that a code of an app does not become too old meanwhile. */
+export async function atOneTime<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (vi.isFakeTimers()) return await work()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    return await work()
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
 /** Stops the timers, until the test lets time `pass` or lets them `run` again. */
 export function stopTimers() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
