@@ -98,7 +98,8 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     expect(await post(form)).toEqual([200, SAID])
   })
 
-  test.each(FORMATS)('is transcribed from %s by upload', async (format) => {
+  // The others are above, by their address.
+  test.each(['wav', 'ogg'])('is transcribed from %s by upload', async (format) => {
     const form = new FormData()
     form.set('note', 'another field before it')
     form.set('file', await blobOf(format), '../../etc/passwd')

@@ -1,5 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { LOOKS, snap } from '../../../test/journeys/kit/browser.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
@@ -25,9 +35,9 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     vi.useRealTimers()
   }
 
-  /** Checks states one after the other, and what they link to. */
-  async function check(states: readonly State[]): Promise<void> {
-    const open = every.opener(browser)
+  /** Checks states one after the other in a browser, and what they link to. */
+  async function check(states: readonly State[], shownIn = browser): Promise<void> {
+    const open = every.opener(shownIn)
     const links = new Map<string, string>()
     const faults: unknown[] = []
     await everyCase(states, async (state) => {
@@ -82,7 +92,14 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     beforeEach(openConsole)
     afterEach(closeConsole)
 
-    test(TITLE, () => check(every.states.filter(({ press }) => press === undefined)))
+    test(TITLE, async () => {
+      const still = await openBrowser({ isOnlyLookedAt: true })
+      onTestFinished(() => still.close())
+      await check(
+        every.states.filter(({ press }) => press === undefined),
+        still,
+      )
+    })
 
     test(`${TITLE}, also after a form`, () => check(every.states.filter(({ press }) => press !== undefined)))
   })
