@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { isLong } from '../../test/kit/long.js'
 import { ALL_TABLES } from '../src/store/privileges.js'
 import { type Bench, openBench } from './kit.js'
 import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
@@ -64,7 +65,7 @@ const BOTH_DIFFERENCES = {
 }
 const OTHERS: readonly Database[] = [
   { name: 'PostgreSQL behind PgBouncer', open: () => onPostgres(undefined, true), missing: pgbouncerMissing },
-  ...(process.env.EVERY_DATABASE === 'true' ? [BOTH_DIFFERENCES] : []),
+  ...(isLong ? [BOTH_DIFFERENCES] : []),
   ...['repeatable read', 'serializable'].map((isolation) => ({
     name: `PostgreSQL, ${isolation} by default`,
     open: () => onPostgres(isolation),

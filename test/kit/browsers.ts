@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { hasBrowser, openBrowser } from './chromium.js'
-import { everyState, hasFirefox, openFirefox } from './firefox.js'
+import { hasFirefox, openFirefox } from './firefox.js'
+import { isLong } from './long.js'
 
 interface BrowserKind {
   readonly name: 'Chromium' | 'Firefox'
@@ -18,4 +19,4 @@ export const BROWSERS: readonly BrowserKind[] = [
 ]
 
 /** The browsers for journeys through an app, of forms and of scripts that have tests of their own in each browser. */
-export const BROWSERS_OF_APPS = everyState ? BROWSERS : [CHROMIUM]
+export const BROWSERS_OF_APPS = isLong ? BROWSERS : [CHROMIUM]

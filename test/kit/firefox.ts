@@ -7,9 +7,6 @@ const COMMAND = fileURLToPath(new URL('./firefox-command.mjs', import.meta.url))
 /** Whether Firefox is installed. In CI a missing browser is an error. */
 export const hasFirefox = missing('firefox-esr') === undefined
 
-/** Whether Firefox opens pages in every state and frame, as in `npm run test:long`. */
-export const everyState = process.env.FIREFOX_EVERY_STATE === 'true'
-
 /** How a Firefox differs from the default. */
 export interface FirefoxOptions {
   /** Where it takes commands of `marionette`, and then has virtual authenticators. Defaults to none. */

@@ -6,6 +6,7 @@ import { totpCode } from '../../src/testing/service.js'
 import { hasMovableClock } from '../journeys/kit/clock.js'
 import { approveChange, byCode, sendApproved } from '../kit/approved-change.js'
 import { HOUR, MINUTE, SECOND } from '../kit/clock.js'
+import { isLong } from '../kit/long.js'
 import type { RunningProcess } from '../kit/process.js'
 import { redisMissing } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -36,8 +37,7 @@ const isMissing = postgresMissing !== undefined || redisMissing !== undefined ||
 let project: DeployedProject | undefined
 
 /** The stores of limits and cookies; PostgreSQL only in `npm run test:long`, since `stores.at-once.test.ts` compares what both do. */
-const STORES =
-  process.env.EVERY_DATABASE === 'true' ? (['Redis', 'PostgreSQL'] as const) : (['Redis'] as const)
+const STORES = isLong ? (['Redis', 'PostgreSQL'] as const) : (['Redis'] as const)
 
 afterAll(() => project?.dispose())
 

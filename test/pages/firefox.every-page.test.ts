@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { everyCase } from '../kit/every-case.js'
-import { everyState, hasFirefox, openFirefox } from '../kit/firefox.js'
+import { hasFirefox, openFirefox } from '../kit/firefox.js'
+import { isLong } from '../kit/long.js'
 import { pageFaults } from '../kit/page-checks.js'
 import { watchPolicy } from '../kit/policy.js'
 import { ALL_VIEWS, framesOf, manyTongued, OTHER_STATES, problem } from './samples.js'
@@ -52,7 +53,7 @@ describe.skipIf(!hasFirefox)('a page in Firefox', () => {
   })
 
   // Chromium shows each page in all of them.
-  it.runIf(everyState)(
+  it.runIf(isLong)(
     'fits a narrow phone, leads on and offers no choice of one in a step-up, among the factors of a user and without a sign-in',
     async () => {
       const { open, faults } = await opener()

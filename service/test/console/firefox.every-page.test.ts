@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { everyState, hasFirefox, openFirefox } from '../../../test/kit/firefox.js'
+import { hasFirefox, openFirefox } from '../../../test/kit/firefox.js'
+import { isLong } from '../../../test/kit/long.js'
 import { stopClock } from '../kit.js'
 import { consoleInEveryState, faultsOf, type State } from './every-state.js'
 
@@ -10,7 +11,7 @@ const kindOf = ({ name }: State) => name.split('-')[0]
 
 /** The states that are opened: in `npm run test:long` all, and otherwise the first of each kind of page. */
 const shownOf = (states: readonly State[]) =>
-  everyState
+  isLong
     ? states
     : states.filter((state, nth) => states.findIndex((first) => kindOf(first) === kindOf(state)) === nth)
 
@@ -46,7 +47,7 @@ describe.skipIf(!hasFirefox)('the console in Firefox', () => {
   it('fits every screen, leads on and offers no choice of one, on every kind of page', () =>
     check(shownOf(every.states).filter(({ press }) => press === undefined)))
 
-  it.runIf(everyState)('does so after a form, too', () =>
+  it.runIf(isLong)('does so after a form, too', () =>
     check(shownOf(every.states).filter(({ press }) => press !== undefined)),
   )
 })
