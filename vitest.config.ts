@@ -65,7 +65,7 @@ export const NPM_TEST = [
   { extends: true as const, test: { name: 'apart', include: APART } },
 ]
 
-/** The script that runs, which gives its results their name. `built:…` is the part of `test:…` after the build. */
+/** The script that runs, which gives its results their name: `built:others` writes `test-others.json`. */
 const SCRIPT = (process.env.npm_lifecycle_event ?? 'test').replace('built:', 'test:')
 
 /** How results are shown. On every machine, a table at the end says what could not be tested. */

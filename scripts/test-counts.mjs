@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /*
- * Compares how many tests passed in the last runs of `npm test`, `npm run test:operation` and `npm run test:package` with
+ * Compares how many tests passed in the last runs of `npm test` and of all other tests that `.ci/run` runs with
  * test/counts.json. Fails when one of them passed fewer than nine tenths of what is recorded there: tests that no longer run
  * look like tests that pass.
  *

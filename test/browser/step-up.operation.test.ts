@@ -131,7 +131,7 @@ describe.each(BROWSERS)('withStepUp in $name', ({ name, isThere, open }) => {
     const outcome = (page: Page) =>
       expect.poll(() => page.locator('p').textContent(), { timeout: PATIENCE_MS })
 
-    // What a response says is the same in every browser.
+    // Responses are the same in every browser.
     const itInOne = it.runIf(name === 'Chromium' || isLong)
 
     it('opens a pop-up, closes it when the factor was shown, and repeats the request once', async () => {
