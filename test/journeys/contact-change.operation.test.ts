@@ -8,6 +8,14 @@ import { newestCode, passwordOf, passwordStep, press, typeCode } from './kit/vau
 
 const pathOf = (page: Page) => new URL(page.url()).pathname
 
+/** Confirms with the passkey, which leads to a path. */
+async function useKey(page: Page, path: RegExp): Promise<void> {
+  const left = page.waitForURL(path)
+  // The page may be gone before the browser reports the click, which would be tried once more on the next page.
+  await Promise.race([left, page.getByRole('button', { name: 'Continue' }).click()])
+  await left
+}
+
 describeJourney('a user with a passkey and a phone number (R136)', (app) => {
   const SIZES = [
     {
@@ -59,10 +67,7 @@ describeJourney('a user with a passkey and a phone number (R136)', (app) => {
       expect(pathOf(page)).toMatch(/^\/mfa/)
       await shot('2-step-up')
       expect(await page.content()).not.toContain(`••• ${old}`)
-      const used = page.waitForURL(/\/phone$/)
-      // The page may ask for the key by itself, and leave before the button is pressed.
-      await Promise.race([used, page.getByRole('button', { name: 'Continue' }).click()])
-      await used
+      await useKey(page, /\/phone$/)
       await shot('3-phone')
 
       clock.move(4 * MINUTE)
@@ -79,8 +84,7 @@ describeJourney('a user with a passkey and a phone number (R136)', (app) => {
       await page.getByLabel('Code').fill(code)
       await press(page, 'Confirm')
       expect(pathOf(page)).toMatch(/^\/mfa/)
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await page.waitForURL(/\/phone$/)
+      await useKey(page, /\/phone$/)
       await page.getByLabel('Code').fill(code)
       await press(page, 'Confirm')
       expect(pathOf(page)).toBe('/account')
@@ -91,8 +95,7 @@ describeJourney('a user with a passkey and a phone number (R136)', (app) => {
       await page.getByRole('link', { name: 'Change password' }).click()
       await page.waitForLoadState()
       await shot('7-step-up-password')
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await page.waitForURL(/\/password$/)
+      await useKey(page, /\/password$/)
       await shot('8-password')
       await page.getByLabel('Current password').fill(passwordOf(user))
       await page.getByLabel('New password').fill('a better password')
