@@ -20,6 +20,8 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
     }).map(([word]) => word)))`
 
 describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
+  const itInOne = it.runIf(app.isWhole)
+
   it.each(app.canDisableScripts ? [true, false] : [true])(
     'leads bob by text message to the requested page (scripts: %s)',
     async (javaScriptEnabled) => {
@@ -111,7 +113,7 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     await context.close()
   })
 
-  it.each([
+  itInOne.each([
     ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
     ['a phone call', /^Call/, 'call'],
   ])('signs walt in by %s', async (_method, button, channel) => {
@@ -126,7 +128,7 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     await context.close()
   })
 
-  it('signs dora in by one code that is sent to both her mailbox and her phone', async () => {
+  itInOne('signs dora in by one code that is sent to both her mailbox and her phone', async () => {
     const { page, context } = await newUser(app.browser, LOOKS['desktop-dark'])
     await passwordStep(page, app.url, 'dora')
     await page.getByRole('button', { name: /by email and text/ }).click()
@@ -148,28 +150,31 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     await context.close()
   })
 
-  it('says to nina, who has no factor, why a withdrawal needs one, what she can set up, and leads her back', async () => {
-    const { page, context } = await newUser(app.browser)
-    await passwordStep(page, app.url, 'nina')
-    const balance = await page.getByRole('main').textContent()
-    await page.getByLabel(/Withdraw/).fill('5')
-    await press(page, 'Withdraw')
-    expect(new URL(page.url()).pathname).toBe('/mfa/enroll-app')
-    expect(await page.getByRole('main').textContent()).toContain(
-      'only for accounts with two-step verification',
-    )
-    expect(await page.getByRole('button', { name: 'Set up an app' }).count()).toBe(1)
-    for (const link of ['Add a passkey', 'Add a phone number or email address'])
-      expect([link, await page.getByRole('link', { name: link }).count()]).toEqual([link, 1])
-    await snap(page, 'nina-needs-a-factor')
-    await page.getByRole('link', { name: 'Not now' }).click()
-    await page.getByRole('heading', { name: /^Good to see you/ }).waitFor()
-    await page.goto(`${app.url}/vault`)
-    expect(await page.getByRole('main').textContent()).toBe(balance)
-    await context.close()
-  })
+  itInOne(
+    'says to nina, who has no factor, why a withdrawal needs one, what she can set up, and leads her back',
+    async () => {
+      const { page, context } = await newUser(app.browser)
+      await passwordStep(page, app.url, 'nina')
+      const balance = await page.getByRole('main').textContent()
+      await page.getByLabel(/Withdraw/).fill('5')
+      await press(page, 'Withdraw')
+      expect(new URL(page.url()).pathname).toBe('/mfa/enroll-app')
+      expect(await page.getByRole('main').textContent()).toContain(
+        'only for accounts with two-step verification',
+      )
+      expect(await page.getByRole('button', { name: 'Set up an app' }).count()).toBe(1)
+      for (const link of ['Add a passkey', 'Add a phone number or email address'])
+        expect([link, await page.getByRole('link', { name: link }).count()]).toEqual([link, 1])
+      await snap(page, 'nina-needs-a-factor')
+      await page.getByRole('link', { name: 'Not now' }).click()
+      await page.getByRole('heading', { name: /^Good to see you/ }).waitFor()
+      await page.goto(`${app.url}/vault`)
+      expect(await page.getByRole('main').textContent()).toBe(balance)
+      await context.close()
+    },
+  )
 
-  it('lets a user cancel and sign in with another account', async () => {
+  itInOne('lets a user cancel and sign in with another account', async () => {
     const { page, context } = await newUser(app.browser)
     await passwordStep(page, app.url, 'bob')
     await page.getByRole('button', { name: /use another account/i }).click()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { isLong } from '../kit/long.js'
 import { codeIn } from '../kit/message-code.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { startScript } from '../recipes/kit.js'
@@ -235,16 +236,19 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
     expect((await app.run(...check, signIn)).err).toMatch(/The app warns:.*\[MFA_WARN_SESSION_RESAVE\]/s)
   })
 
-  it('leads users of routes below /users back to their own sign-in page, and takes flash messages for no bypass (R01)', async () => {
-    const app = await open(ROUTES_BELOW_USERS, { 'passport-local': 'passport-local' })
-    const printed = await addMfa(app, 'app.js')
-    expect(printed).toContain('Set resave to false in app.js:12: ')
-    await edit(app, 'app.js', 'resave: true', 'resave: false')
-    const result = await runPrintedCheck(app, printed, { user: 'bob@example.com' })
-    expectProof(result, '/dashboard')
-    expect(result.out).toContain('[Email a code to b…b@example.com]')
-    expect(result.out).not.toContain('set login.signInPath')
-  })
+  it.runIf(isLong)(
+    'leads users of routes below /users back to their own sign-in page, and takes flash messages for no bypass (R01)',
+    async () => {
+      const app = await open(ROUTES_BELOW_USERS, { 'passport-local': 'passport-local' })
+      const printed = await addMfa(app, 'app.js')
+      expect(printed).toContain('Set resave to false in app.js:12: ')
+      await edit(app, 'app.js', 'resave: true', 'resave: false')
+      const result = await runPrintedCheck(app, printed, { user: 'bob@example.com' })
+      expectProof(result, '/dashboard')
+      expect(result.out).toContain('[Email a code to b…b@example.com]')
+      expect(result.out).not.toContain('set login.signInPath')
+    },
+  )
 
   it('asks for the second factor before a socket of socket.io is opened (R01)', async () => {
     const app = await open(SOCKET_IO_EXAMPLE, {
@@ -267,14 +271,17 @@ describe('what countersign init prints', { timeout: 240_000 }, () => {
     expect((await browser.get('/').expect(200)).text).toBe('Chat of john')
   })
 
-  it('can be loaded by ES modules in a workspace of a repository that is CommonJS (R01)', async () => {
-    const app = await open(MONOREPO, { 'passport-local': 'passport-local' })
-    const printed = await addMfa(app, 'packages/api/src/server.js')
-    expectProof(
-      await runPrintedCheck(app, printed, { user: 'bob', protectedPath: '/api/orders' }),
-      '/api/orders',
-    )
-  })
+  it.runIf(isLong)(
+    'can be loaded by ES modules in a workspace of a repository that is CommonJS (R01)',
+    async () => {
+      const app = await open(MONOREPO, { 'passport-local': 'passport-local' })
+      const printed = await addMfa(app, 'packages/api/src/server.js')
+      expectProof(
+        await runPrintedCheck(app, printed, { user: 'bob', protectedPath: '/api/orders' }),
+        '/api/orders',
+      )
+    },
+  )
 })
 
 describe('countersign check --start', { timeout: 240_000 }, () => {

@@ -6,16 +6,7 @@ import { isLong } from '../../../test/kit/long.js'
 import { stopClock } from '../kit.js'
 import { consoleInEveryState, faultsOf, type State } from './every-state.js'
 
-/** The kind of page of a state: `keys-of-viewer` is one of `keys`. */
-const kindOf = ({ name }: State) => name.split('-')[0]
-
-/** The states that are opened: in `npm run test:long` all, and otherwise the first of each kind of page. */
-const shownOf = (states: readonly State[]) =>
-  isLong
-    ? states
-    : states.filter((state, nth) => states.findIndex((first) => kindOf(first) === kindOf(state)) === nth)
-
-describe.skipIf(!hasFirefox)('the console in Firefox', () => {
+describe.skipIf(!hasFirefox || !isLong)('the console in Firefox', () => {
   let every: Awaited<ReturnType<typeof consoleInEveryState>>
   let browser: Browser
 
@@ -44,10 +35,8 @@ describe.skipIf(!hasFirefox)('the console in Firefox', () => {
   }
 
   // The rules of axe are about the document and its colors, which Chromium has checked, as it has every state.
-  it('fits every screen, leads on and offers no choice of one, on every kind of page', () =>
-    check(shownOf(every.states).filter(({ press }) => press === undefined)))
+  it('fits every screen, leads on and offers no choice of one', () =>
+    check(every.states.filter(({ press }) => press === undefined)))
 
-  it.runIf(isLong)('does so after a form, too', () =>
-    check(shownOf(every.states).filter(({ press }) => press !== undefined)),
-  )
+  it('does so after a form, too', () => check(every.states.filter(({ press }) => press !== undefined)))
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { INBOX_KEY, openTestVault } from '../../../example-app/test/kit.js'
 import { BROWSERS, BROWSERS_OF_APPS, CHROMIUM } from '../../kit/browsers.js'
 import { openBrowser } from '../../kit/chromium.js'
+import { isLong } from '../../kit/long.js'
 import { listenOnLoopback } from '../../kit/loopback.js'
 import { temporaryFolder } from '../../kit/temporary-folder.js'
 import { startApp } from './process.js'
@@ -71,6 +72,8 @@ interface SharedJourney extends Required<Pick<Journey, 'url' | 'browser' | 'stop
   readonly canDisableScripts: boolean
   /** Whether color scheme and contrast of an open page can be changed in this browser. */
   readonly canChangeLooks: boolean
+  /** Whether this browser also shows what is the same in every browser: Firefox only in `npm run test:long`. */
+  readonly isWhole: boolean
 }
 
 /**
@@ -98,6 +101,7 @@ export function describeJourney(
         // Firefox has no commands for them.
         canDisableScripts: name === 'Chromium',
         canChangeLooks: name === 'Chromium',
+        isWhole: name === 'Chromium' || isLong,
         stopService: async () => opened().stopService?.(),
         get url() {
           return opened().url
